@@ -56,7 +56,7 @@ struct allocator_stats {
     std::uint64_t recoveries = 0;                    ///< requests served after a first failure
     std::uint64_t failures = 0;                      ///< requests that failed in the end
 
-    allocator_stats& operator+=(const allocator_stats& other);   ///< sums (of peaks too: an upper bound over pools)
+    allocator_stats& operator+=(const allocator_stats& other);   ///< sums; of peaks too, an upper bound over pools
 };
 
 struct allocator_traits {
@@ -66,6 +66,7 @@ struct allocator_traits {
     bool can_trim = true;
     bool synchronises = false;         ///< ordinary calls wait for the device
     bool thread_safe = false;
+    std::uint64_t max_alignment = 256; ///< bytes; a trace that asks for more is unsupported
 };
 
 /// Time of recoveries in picoseconds: {drain, idle} x {sync, free, allocate}. drain: the device was busy with work that
@@ -75,6 +76,8 @@ struct recovery_times {
     std::int64_t drain_free = 0, idle_free = 0;
     std::int64_t drain_allocate = 0, idle_allocate = 0;
     std::uint64_t bytes_given_back = 0;
+
+    recovery_times& operator+=(const recovery_times& other);
 };
 
 enum class notification : std::uint8_t { step, safe_point, capture_begin, capture_end };
@@ -84,6 +87,15 @@ class policy_error : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
+
+/// Runs `f` in a destructor, which cannot report: a driver that refuses to take memory back has shown it in the run.
+template <class F> void quietly(F f) noexcept
+{
+    try {
+        f();
+    } catch (const device_error&) {
+    }
+}
 
 class allocator {
 public:
@@ -104,9 +116,9 @@ public:
     /// Raised whenever addresses that were handed out before become invalid (a flush, a trim, an unmap).
     virtual std::uint64_t address_epoch() const { return 0; }
 
-    /// For allocators that learn from the driver, and only by asking, whether a call grew the pool (traits would cost
-    /// time in the timed call): corrects `how` and reserved bytes after it. Called outside the timed interval, only when
-    /// asks_after_calls() is true; also after synchronisations, with null.
+    /// For allocators that learn only by asking the driver whether a call grew its pool, which would cost time inside the
+    /// timed call: corrects `how` and the reserved bytes after it. Called outside the timed interval, only when
+    /// asks_after_calls() is true; also after deallocations and synchronisations, with null.
     virtual void after_call(allocation* a);
     bool asks_after_calls() const { return asks_after_calls_; }
 

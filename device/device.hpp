@@ -85,8 +85,11 @@ struct pool_usage {
     std::uint64_t pending = 0;                       ///< freed bytes the pool does not yet know to be complete; 0 where the driver does not tell
 };
 
-/// One block that a kernel touches.
+/// One block that a kernel touches. In a replayed launch the address was baked in at capture, and the block may have been
+/// freed since: its id is `replayed`.
 struct kernel_access {
+    static constexpr std::uint32_t replayed = UINT32_MAX;
+
     device_ptr pointer = 0;
     std::uint64_t bytes = 0;
     std::uint32_t block = 0;                 ///< the trace's id, for reports and patterns

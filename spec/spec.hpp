@@ -19,7 +19,8 @@ struct spec {
     std::vector<std::pair<std::string, std::string>> values;    ///< in the order typed
 };
 
-/// Splits one spec. Throws input_error on an empty name, key or value, or a repeated key.
+/// Splits one spec. Throws input_error on an empty name, key or value, or a repeated key. A first item without `=` is
+/// positional, and so is one with a `/`, `.` or `@` before its `=`: a path may hold one.
 spec parse_spec(std::string_view text);
 
 /// Splits a comma-separated list of specs. An item starts a new spec unless it is a `key=value`: that is, where it has
@@ -37,7 +38,7 @@ struct key_info {
     std::string unit;                        ///< "bytes", "tokens", "ns", ... or empty
     std::string help;
     std::vector<std::string> choices = {};   ///< key_type::choice; also words that a size or integer key accepts beside numbers
-    std::uint64_t least = 0;                 ///< size and integer
+    std::uint64_t least = 0;                 ///< size, integer and number
     std::uint64_t most = std::uint64_t{1} << 60;
 };
 

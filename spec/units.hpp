@@ -31,6 +31,9 @@ std::uint64_t parse_duration_ms(std::string_view text, std::string_view what);
 /// "512MiB" where the size is whole in a unit, else plain bytes: parse_size of it gives the same number.
 std::string exact_size(std::uint64_t bytes);
 
+/// The shortest plain decimal ("0.25") that parse_number reads back as the same number.
+std::string exact_number(double value);
+
 /// For people: "1170.23 MiB", "31.0 KiB", "12 B".
 std::string human_size(std::uint64_t bytes);
 

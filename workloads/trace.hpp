@@ -2,6 +2,7 @@
 // The events of a trace: what an inference engine asks of its temporary-buffer allocator and of the GPU, with no policy
 // in it. The same trace runs on every allocator. Nothing here knows of allocators or devices.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -39,12 +40,15 @@ struct event {
     std::uint16_t n_writes = 0;
     std::uint32_t id = 0;              ///< block, event, external block or graph
     std::uint32_t first_operand = 0;   ///< kernel: into event_batch::operands
-    std::uint32_t alignment = 256;     ///< alloc: bytes, a power of two
+    std::uint32_t alignment = 128;     ///< alloc: bytes, a power of two; 128 is what ggml asks of its back ends
     std::uint64_t bytes = 0;           ///< alloc, external_alloc: requested; kernel: device memory traffic (with flops)
     std::uint64_t flops = 0;           ///< kernel: with bytes, where nanoseconds is negative
     std::int64_t nanoseconds = -1;     ///< kernel: stated duration; negative: derived from flops and bytes by the device
     std::uint64_t tokens = 0;          ///< step: tokens that this step processes; 0 for traffic without tokens
 };
+
+/// Most events of a batch: enough to make a virtual call cheap, few enough to stay in the second-level cache.
+inline constexpr std::size_t batch_events = 4096;
 
 /// A stretch of events. `operands` holds the block ids that the kernels of the batch name.
 struct event_batch {
@@ -78,7 +82,7 @@ struct trace_header {
 class trace_source {
 public:
     virtual ~trace_source() = default;
-    /// Replaces the batch's contents by the next events (at most about 4,096, so that memory stays constant for a trace
+    /// Replaces the batch's contents by the next events (at most batch_events, so that memory stays constant for a trace
     /// of any length). Returns false, with the batch empty, at the end. Throws input_error where a file is damaged.
     virtual bool fill(event_batch& batch) = 0;
 };
@@ -118,7 +122,8 @@ struct trace_summary {
 
 /// Reads the trace once and checks it: throws input_error that names the event for a block that is allocated twice,
 /// freed or used while not alive, a zero or absurd size, a stream, tag or phase out of range, a wait for an event that
-/// was never recorded, unbalanced graphs. Memory: the live blocks only.
+/// was never recorded, unbalanced graphs or a synchronisation inside one, ids that are not dense (2^24 or above). Memory:
+/// by the largest ids, whatever the length.
 trace_summary summarise(const trace& t);
 
 const char* to_string(event_kind kind);

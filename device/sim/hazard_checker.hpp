@@ -10,9 +10,11 @@
 #include "device/observer.hpp"
 #include "device/sim/stream_order.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace vrambench::sim {
 
@@ -36,7 +38,9 @@ public:
     /// the memory must still be there and not be in another owner's unordered use.
     void replayed(std::uint32_t stream, mark m, std::span<const kernel_access> accesses);
     void recorded(event_id event, std::uint32_t stream, mark m);
-    void waited(event_id event, std::uint32_t stream);
+    /// `m` may be left out (0): then the wait is taken to follow the stream's last operation that was heard of here. It
+    /// matters only to observed() and depends() with marks between the two.
+    void waited(event_id event, std::uint32_t stream, mark m = 0);
     void synced_stream(std::uint32_t stream, mark m);        ///< m: the stream's last operation
     void synced_device();
     void observed(std::uint32_t stream, mark m);             ///< the host side saw that these are done
@@ -45,8 +49,11 @@ public:
     void memory_obtained(device_ptr pointer, std::uint64_t bytes);
     void memory_returned(device_ptr pointer, std::uint64_t bytes, driver_call how);
 
+    /// Address ranges remembered: memory that exists, live blocks and freed memory whose uses may still be queued.
+    std::size_t tracked_ranges() const;
+
 private:
-    struct state;
+    class state;
     std::unique_ptr<state> state_;
 };
 

@@ -101,19 +101,19 @@ public:
     }
 
 private:
-    struct stream {
+    struct stream_state {
         mark clock = 0;
         mark last_launch = 0;
         std::int64_t end_ps = 0;
         knowledge know;
         bool used_pool = false;
     };
-    struct event {
+    struct event_state {
         knowledge know;
         std::int64_t end_ps = 0;
     };
-    std::vector<stream> streams_;
-    std::vector<event> events_;
+    std::vector<stream_state> streams_;
+    std::vector<event_state> events_;
     std::vector<std::uint32_t> pool_order_;
 };
 

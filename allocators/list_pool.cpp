@@ -1,0 +1,100 @@
+#include "allocators/list_pool.hpp"
+
+#include "spec/units.hpp"
+
+namespace vrambench {
+
+std::uint64_t list_pool::look_ahead(std::uint64_t bytes)
+{
+    return round_up(static_cast<std::uint64_t>(1.05 * static_cast<double>(bytes)), 256);
+}
+
+list_pool::~list_pool()
+{
+    for (const auto& s : table_)
+        if (s.pointer) quietly([&] { device_.free(s.pointer); });
+}
+
+allocation list_pool::allocate(std::uint64_t bytes, std::uint64_t, stream_id)
+{
+    // All 256 slots are visited, empty or not, unless one fits exactly: the cost of a hit is part of the policy.
+    int best = -1;
+    int visited = slots;
+    std::uint64_t best_waste = waste_limit;
+    for (int i = 0; i < slots; ++i) {
+        const slot& s = table_[i];
+        if (!s.pointer || s.bytes < bytes) continue;
+        const std::uint64_t waste = s.bytes - bytes;
+        if (waste >= best_waste) continue;
+        best = i;
+        best_waste = waste;
+        if (waste == 0) {
+            visited = i + 1;
+            break;
+        }
+    }
+    if (best < 0) return miss(bytes, static_cast<std::uint32_t>(visited));
+    slot& s = table_[best];
+    const allocation a{.pointer = s.pointer, .granted_bytes = s.bytes, .how = path::hit,
+                       .work = static_cast<std::uint32_t>(visited)};
+    s = {};
+    counter_.handed_out(a.granted_bytes);
+    return a;
+}
+
+allocation list_pool::miss(std::uint64_t bytes, std::uint32_t work)
+{
+    const std::uint64_t wanted = look_ahead(bytes);
+    const device_ptr p = device_.malloc(wanted);
+    if (!p) {
+        counter_.failed();
+        return {.why = failure::memory, .work = work, .asked_bytes = wanted};
+    }
+    reserved_ += wanted;
+    counter_.handed_out(wanted);
+    counter_.reserved_is(reserved_);
+    return {.pointer = p, .granted_bytes = wanted, .how = path::grow, .work = work};
+}
+
+deallocation list_pool::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id)
+{
+    counter_.taken_back(granted_bytes);
+    for (int i = 0; i < slots; ++i) {
+        slot& s = table_[i];
+        if (s.pointer) continue;
+        s = {pointer, granted_bytes};
+        return {.how = path::hit, .work = static_cast<std::uint32_t>(i + 1)};
+    }
+    give_back({pointer, granted_bytes});    // the table is full
+    return {.how = path::driver, .work = slots};
+}
+
+void list_pool::give_back(const slot& block)
+{
+    device_.free(block.pointer);
+    reserved_ -= block.bytes;
+    ++epoch_;
+}
+
+std::uint64_t list_pool::trim(std::uint64_t keep_bytes)
+{
+    const std::uint64_t before = reserved_;
+    counter_.reserved_is(reserved_);
+    for (auto& s : table_) {
+        if (reserved_ <= keep_bytes) break;
+        if (!s.pointer) continue;
+        give_back(s);
+        s = {};
+    }
+    return before - reserved_;
+}
+
+std::vector<std::uint64_t> list_pool::cached_blocks() const
+{
+    std::vector<std::uint64_t> sizes;
+    for (const auto& s : table_)
+        if (s.pointer) sizes.push_back(s.bytes);
+    return sizes;
+}
+
+}  // namespace vrambench

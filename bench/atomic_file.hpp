@@ -1,0 +1,17 @@
+#pragma once
+// Replaces a file in one step: readers see the old contents or the new ones, never a part.
+
+#include <string>
+#include <string_view>
+
+namespace vrambench {
+
+/// To be called before hours of measuring: throws input_error with one line where `path` could not be written.
+/// Leaves nothing behind.
+void check_writable(const std::string& path);
+
+/// Temporary file in the same folder, flushed to disk, renamed. Throws input_error; the temporary file is then removed
+/// and the old file is untouched.
+void replace_file(const std::string& path, std::string_view contents);
+
+}  // namespace vrambench

@@ -1,0 +1,359 @@
+#include "bench/derive.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace vrambench {
+
+namespace {
+
+double ns(std::int64_t picoseconds) { return static_cast<double>(picoseconds) / 1000.0; }
+
+/// One repetition's pass of the kind (cold or steady) that is being derived.
+struct pass_of {
+    const repetition* of;
+    const pass_measurement* pass;
+};
+using passes = std::vector<pass_of>;
+
+passes undisturbed(const cell& c, bool steady)
+{
+    passes all;
+    for (const repetition& r : c.repetitions) {
+        if (r.disturbed) continue;
+        if (!steady) all.push_back({&r, &r.cold});
+        else if (r.steady) all.push_back({&r, &*r.steady});
+    }
+    return all;
+}
+
+passes completed(const passes& all, role what)
+{
+    passes chosen;
+    for (const pass_of& p : all)
+        if (p.of->what == what && p.pass->result.what == status::completed) chosen.push_back(p);
+    return chosen;
+}
+
+/// One value of every pass, as an estimate. `value` gives a number, or an optional one where a pass may have none.
+template <typename Value>
+std::optional<estimate> over(const passes& used, Value value)
+{
+    using result = decltype(value(*used.front().pass));
+    if constexpr (std::is_same_v<result, std::uint64_t>) {
+        std::vector<std::uint64_t> values;
+        for (const pass_of& p : used) values.push_back(value(*p.pass));
+        return estimate_of(std::move(values));
+    } else {
+        std::vector<double> values;
+        for (const pass_of& p : used)
+            if (const std::optional<double> v = value(*p.pass)) values.push_back(*v);
+        return estimate_of(std::move(values));
+    }
+}
+
+std::optional<double> ratio(double above, double below)
+{
+    if (!(below > 0)) return std::nullopt;
+    return above / below;
+}
+
+/// Passes of the cell beside those of its reference with the same repetition index.
+class pairing {
+public:
+    pairing(const passes& used, const passes& reference)
+    {
+        std::map<std::uint64_t, const pass_measurement*> by_index;
+        for (const pass_of& p : reference) by_index.emplace(p.of->index, p.pass);
+        for (const pass_of& p : used)
+            if (const auto twin = by_index.find(p.of->index); twin != by_index.end()) pairs_.push_back({p.pass, twin->second});
+    }
+
+    /// `value(pass, reference pass)` of every pair, as an optional double.
+    template <typename Value>
+    std::optional<estimate> over(Value value) const
+    {
+        std::vector<double> values;
+        for (const auto& [mine, ideal] : pairs_)
+            if (const std::optional<double> v = value(*mine, *ideal)) values.push_back(*v);
+        return estimate_of(std::move(values));
+    }
+
+private:
+    std::vector<std::pair<const pass_measurement*, const pass_measurement*>> pairs_;
+};
+
+quantiles quantiles_of(const histogram& h)
+{
+    quantiles q;
+    q.count = h.count();
+    q.p50 = ns(h.quantile(0.50));
+    q.p90 = ns(h.quantile(0.90));
+    q.p99 = ns(h.quantile(0.99));
+    q.p999 = ns(h.quantile(0.999));
+    q.max = ns(h.max());
+    return q;
+}
+
+/// The histograms of one field, merged over repetitions, by path and over all paths.
+void derive_latency(const passes& used, std::array<histogram, path_kinds> pass_measurement::*field,
+                    std::array<quantiles, path_kinds>& by_path, quantiles& any)
+{
+    histogram all;
+    for (std::size_t k = 0; k < path_kinds; ++k) {
+        histogram merged;
+        for (const pass_of& p : used) merged.merge((p.pass->*field)[k]);
+        by_path[k] = quantiles_of(merged);
+        all.merge(merged);
+    }
+    any = quantiles_of(all);
+}
+
+const phase_measurement* find_phase(const pass_measurement& p, const std::string& name)
+{
+    const auto found = std::find_if(p.phases.begin(), p.phases.end(), [&](const auto& f) { return f.name == name; });
+    return found == p.phases.end() ? nullptr : &*found;
+}
+
+phase_metrics derive_phase(const phase_measurement& first, const passes& used, const pairing& pairs)
+{
+    phase_metrics m;
+    m.name = first.name;
+    m.per_token = first.tokens > 0;
+    m.added_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
+        const auto* a = find_phase(mine, m.name);
+        const auto* b = find_phase(ideal, m.name);
+        if (!a || !b) return std::nullopt;
+        return ratio(ns(a->time_ps - b->time_ps), static_cast<double>(m.per_token ? a->tokens : a->steps));
+    });
+    m.slowdown = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
+        const auto* a = find_phase(mine, m.name);
+        const auto* b = find_phase(ideal, m.name);
+        if (!a || !b) return std::nullopt;
+        return ratio(ns(a->time_ps), ns(b->time_ps));
+    });
+    histogram steps;
+    for (const pass_of& p : used)
+        if (const auto* f = find_phase(*p.pass, m.name)) steps.merge(f->step);
+    m.step_ns = quantiles_of(steps);
+    return m;
+}
+
+std::optional<estimate> token_rate(const passes& used, const std::string& phase)
+{
+    return over(used, [&](const pass_measurement& p) -> std::optional<double> {
+        const auto* f = find_phase(p, phase);
+        if (!f || f->tokens == 0) return std::nullopt;
+        return ratio(static_cast<double>(f->tokens), static_cast<double>(f->time_ps) / 1e12);
+    });
+}
+
+void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, const trace_summary& summary)
+{
+    n.per_token = summary.tokens > 0;
+    const double units = static_cast<double>(n.per_token ? summary.tokens : summary.steps);
+    n.added_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+        return ratio(ns(mine.time_ps - ideal.time_ps), units);
+    });
+    n.slowdown = pairs.over([](const pass_measurement& mine, const pass_measurement& ideal) {
+        return ratio(ns(mine.time_ps), ns(ideal.time_ps));
+    });
+    for (const phase_measurement& f : used.front().pass->phases) n.phases.push_back(derive_phase(f, used, pairs));
+    n.pp_tokens_per_s = token_rate(used, "prefill");
+    n.tg_tokens_per_s = token_rate(used, "decode");
+    derive_latency(used, &pass_measurement::alloc, n.alloc, n.any_alloc);
+    derive_latency(used, &pass_measurement::free, n.free, n.any_free);
+}
+
+void derive_activity(pass_numbers& n, const passes& used, const pairing& pairs)
+{
+    const auto idle_ps = [](const pass_measurement& p) { return p.activity.span_ps - p.activity.busy_ps; };
+    n.device_idle_ns = over(used, [&](const pass_measurement& p) { return std::optional<double>(ns(idle_ps(p))); });
+    n.stall_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+        return std::optional<double>(ns(idle_ps(mine) - idle_ps(ideal)));
+    });
+    n.host_bound = over(used, [](const pass_measurement& p) { return ratio(ns(p.activity.empty_queue_ps), ns(p.activity.span_ps)); });
+}
+
+/// The driver's view comes from the memory repetitions, or from the timed ones of a device that knows it without asking.
+std::optional<estimate> device_peak(const passes& all, const passes& timed)
+{
+    std::vector<std::uint64_t> peaks;
+    for (const passes& from : {completed(all, role::memory), timed}) {
+        for (const pass_of& p : from)
+            if (p.pass->peak_device_bytes != 0) peaks.push_back(p.pass->peak_device_bytes);
+        if (!peaks.empty()) break;
+    }
+    return estimate_of(std::move(peaks));
+}
+
+std::optional<estimate> divided(const std::optional<estimate>& e, std::uint64_t by)
+{
+    if (!e || by == 0) return std::nullopt;
+    const auto part = [&](const number& n) { return number{as_double(n) / static_cast<double>(by)}; };
+    estimate d{part(e->median), std::nullopt, e->samples};
+    if (e->ci95) d.ci95 = std::pair{part(e->ci95->first), part(e->ci95->second)};
+    return d;
+}
+
+void derive_bytes(pass_numbers& n, const passes& all, const passes& used, const trace_summary& summary)
+{
+    n.peak_live_bytes = over(used, [](const pass_measurement& p) { return p.peak_live_bytes; });
+    n.max_live_bytes = summary.max_live_bytes;
+    n.peak_reserved_bytes = over(used, [](const pass_measurement& p) { return p.peak_reserved_bytes; });
+    n.peak_device_bytes = device_peak(all, used);
+    n.device_bloat = divided(n.peak_device_bytes, summary.max_live_bytes);
+    n.end_reserved_bytes = over(used, [](const pass_measurement& p) { return p.end_reserved_bytes; });
+    n.byte_seconds_ratio = over(used, [](const pass_measurement& p) { return ratio(p.reserved_byte_ps, p.live_byte_ps); });
+}
+
+number median_count(const passes& used, std::uint64_t pass_measurement::*field)
+{
+    std::vector<std::uint64_t> values;
+    for (const pass_of& p : used) values.push_back(p.pass->*field);
+    return median(std::move(values));
+}
+
+double median_ns(const passes& used, std::int64_t recovery_times::*field)
+{
+    std::vector<double> values;
+    for (const pass_of& p : used) values.push_back(ns(p.pass->recovery.*field));
+    return median(std::move(values));
+}
+
+recovery_metrics derive_recovery(const passes& used)
+{
+    recovery_metrics m;
+    m.failures = median_count(used, &pass_measurement::failures);
+    m.recoveries = median_count(used, &pass_measurement::recoveries);
+    m.flushes = median_count(used, &pass_measurement::flushes);
+    m.flushed_bytes = median_count(used, &pass_measurement::flushed_bytes);
+    m.evictions = median_count(used, &pass_measurement::evictions);
+    m.evicted_bytes = median_count(used, &pass_measurement::evicted_bytes);
+    std::vector<std::uint64_t> given_back;
+    for (const pass_of& p : used) given_back.push_back(p.pass->recovery.bytes_given_back);
+    m.bytes_given_back = median(std::move(given_back));
+    m.drain_sync = median_ns(used, &recovery_times::drain_sync);
+    m.drain_free = median_ns(used, &recovery_times::drain_free);
+    m.drain_allocate = median_ns(used, &recovery_times::drain_allocate);
+    m.idle_sync = median_ns(used, &recovery_times::idle_sync);
+    m.idle_free = median_ns(used, &recovery_times::idle_free);
+    m.idle_allocate = median_ns(used, &recovery_times::idle_allocate);
+    return m;
+}
+
+call_numbers derive_calls(const passes& used)
+{
+    call_numbers calls;
+    for (std::size_t k = 0; k < driver_call_kinds; ++k) {
+        std::vector<std::uint64_t> values;
+        for (const pass_of& p : used) values.push_back(p.pass->calls[k]);
+        calls[k] = median(std::move(values));
+    }
+    return calls;
+}
+
+reached_values reached_by(const pass_of& failed)
+{
+    const pass_measurement& p = *failed.pass;
+    reached_values r;
+    r.events = p.events;
+    r.peak_live_bytes = p.peak_live_bytes;
+    r.peak_reserved_bytes = p.peak_reserved_bytes;
+    r.peak_device_bytes = p.peak_device_bytes;
+    r.end_reserved_bytes = p.end_reserved_bytes;
+    r.calls = p.calls;
+    r.refused = p.refused;
+    r.recovery = derive_recovery({failed});
+    return r;
+}
+
+/// The worst pass, the earliest measured of equals.
+const pass_of& deciding(const passes& all)
+{
+    return *std::max_element(all.begin(), all.end(), [](const pass_of& a, const pass_of& b) {
+        const int bad_a = severity(a.pass->result.what), bad_b = severity(b.pass->result.what);
+        return bad_a != bad_b ? bad_a < bad_b : a.of->order > b.of->order;
+    });
+}
+
+pass_metrics derive_pass(const cell& c, const passes& all, const passes& reference)
+{
+    pass_metrics m;
+    m.attempted = all.size();
+    for (const pass_of& p : all) {
+        if (p.pass->result.what == status::completed) ++m.completed;
+        m.hazard_count = std::max(m.hazard_count, p.pass->hazard_count);
+    }
+    if (all.empty()) return m;
+
+    const pass_of& worst = deciding(all);
+    m.result = worst.pass->result;
+    if (m.result->what != status::completed) {
+        m.reached = reached_by(worst);
+        m.cached_blocks = worst.pass->cached_blocks;
+        return m;
+    }
+    const passes used = completed(all, role::timed);
+    m.cached_blocks = used.empty() ? worst.pass->cached_blocks : used.front().pass->cached_blocks;
+    if (used.empty()) return m;
+
+    const pairing pairs(used, completed(reference, role::timed));
+    pass_numbers& n = m.numbers.emplace();
+    derive_times(n, used, pairs, c.workload->summary);
+    derive_activity(n, used, pairs);
+    derive_bytes(n, all, used, c.workload->summary);
+    n.calls = derive_calls(used);
+    n.recovery = derive_recovery(used);
+    return m;
+}
+
+passes reference_passes(const cell* reference, bool steady) { return reference ? undisturbed(*reference, steady) : passes{}; }
+
+}  // namespace
+
+cell_metrics derive(const cell& c, const cell* reference)
+{
+    cell_metrics m;
+    m.cold = derive_pass(c, undisturbed(c, false), reference_passes(reference, false));
+    if (const passes steady = undisturbed(c, true); !steady.empty())
+        m.steady = derive_pass(c, steady, reference_passes(reference, true));
+    return m;
+}
+
+const cell* reference_of(const run_document& run, const cell& c)
+{
+    const auto serves = [&](const cell& r) {
+        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.on.spec == c.on.spec && r.kernels == c.kernels && r.kernel_scale == c.kernel_scale &&
+               r.mode == c.mode && r.workload->recipe->header().spec == c.workload->recipe->header().spec;
+    };
+    const auto found = std::find_if(run.cells.begin(), run.cells.end(), serves);
+    return found == run.cells.end() ? nullptr : &*found;
+}
+
+int severity(status s)
+{
+    switch (s) {
+    case status::completed: return 0;
+    case status::unsupported: return 1;
+    case status::oom: return 2;
+    case status::starved: return 3;
+    case status::timeout: return 4;
+    case status::crashed: return 5;
+    case status::corrupted: return 6;
+    }
+    return 7;
+}
+
+std::string in_words(const outcome& o)
+{
+    std::string words = to_string(o.what);
+    if (o.what == status::completed) return words;
+    if (!o.cause.empty()) words += ": " + o.cause;
+    else if (o.what == status::unsupported || o.what == status::crashed || o.what == status::timeout)
+        if (!o.message.empty()) words += ": " + o.message;
+    if (o.step != 0) words += " at step " + std::to_string(o.step);
+    return words;
+}
+
+}  // namespace vrambench

@@ -1,0 +1,29 @@
+#include "bench/failure_cause.hpp"
+
+#include "spec/units.hpp"
+
+namespace vrambench {
+
+std::uint64_t free_if_given_back(const failure_scene& scene, const allocator& alloc)
+{
+    // A list of blocks goes back block by block, each with the physical memory that it was rounded up to.
+    const auto blocks = alloc.cached_blocks();
+    if (blocks.empty()) return scene.driver_free + alloc.stats().cached;
+    std::uint64_t bytes = scene.driver_free;
+    for (const auto b : blocks) bytes += round_up(b, scene.physical_block);
+    return bytes;
+}
+
+const char* judge_failure(const failure_scene& scene, const allocator& alloc)
+{
+    if (scene.why == failure::injected) return "injected";
+    if (scene.why == failure::address_space) return "address-space";
+    if (scene.live + scene.wanted > scene.limit) return "live";
+    const std::uint64_t asked = scene.asked ? scene.asked : scene.wanted;
+    const std::uint64_t reachable = free_if_given_back(scene, alloc);
+    if (reachable < round_up(asked, scene.physical_block)) return "fragmented";
+    const std::uint64_t pending = alloc.stats().pending;
+    return reachable - std::min(pending, reachable) < asked ? "pending" : "retained";
+}
+
+}  // namespace vrambench

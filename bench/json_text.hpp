@@ -1,0 +1,21 @@
+#pragma once
+// Strict JSON from data that may not be: no NaN, no broken UTF-8.
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace vrambench {
+
+/// Text with invalid UTF-8 replaced by U+FFFD (paths and driver messages may hold anything).
+inline nlohmann::json json_text(const std::string& s)
+{
+    using nlohmann::json;
+    return json::parse(json(s).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+/// Null where the value is not finite.
+inline nlohmann::json json_number(double v) { return std::isfinite(v) ? nlohmann::json(v) : nlohmann::json(nullptr); }
+
+}  // namespace vrambench

@@ -1,0 +1,90 @@
+#pragma once
+// What one repetition measured: the raw truth from which every number of a cell is derived. Plain data, integers only
+// (bytes, picoseconds, counts), so that it survives a file or a pipe unchanged.
+
+#include "allocators/allocator.hpp"
+#include "bench/histogram.hpp"
+#include "device/device.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+enum class status : std::uint8_t { completed, oom, starved, corrupted, unsupported, timeout, crashed };
+const char* to_string(status s);
+
+/// How a pass ended. For everything but `completed` the fields say where and why; a did-not-finish is never a number.
+struct outcome {
+    status what = status::completed;
+    std::string cause;                       ///< oom: live, retained, fragmented, pending, external, address-space, injected
+    std::string message;                     ///< one line; empty when completed
+    std::uint64_t event = 0;                 ///< index of the trace event
+    std::uint64_t step = 0;                  ///< 1-based count of step events so far, 0 before the first
+    std::string phase;
+    std::string tag;
+    std::uint64_t wanted_bytes = 0;
+    std::uint64_t live_bytes = 0;            ///< requested bytes alive at that moment
+    std::uint64_t cached_bytes = 0;          ///< the allocator's unused bytes
+    std::uint64_t reserved_bytes = 0;
+    std::uint64_t driver_free_bytes = 0;
+};
+
+/// One phase of one pass ("prefill", "decode"): the steps of that phase.
+struct phase_measurement {
+    std::string name;
+    std::uint64_t steps = 0;
+    std::uint64_t tokens = 0;
+    std::int64_t time_ps = 0;                ///< sum over its steps; the last step of a trace ends when the device is idle
+    histogram step;                          ///< per step
+};
+
+/// One pass of the trace over one allocator.
+struct pass_measurement {
+    outcome result;
+    std::uint64_t events = 0;                ///< executed
+    std::int64_t time_ps = 0;                ///< from the first event to the device's idleness after the last
+    std::vector<phase_measurement> phases;   ///< those with steps
+
+    std::array<histogram, path_kinds> alloc; ///< duration of allocate, by path
+    std::array<histogram, path_kinds> free;  ///< duration of deallocate: path::hit (kept) and path::driver (given back)
+
+    device_activity activity;
+    std::uint64_t peak_live_bytes = 0;       ///< requested bytes
+    std::uint64_t peak_reserved_bytes = 0;
+    std::uint64_t peak_device_bytes = 0;     ///< driver view: free at the start minus lowest free; 0: not known in this pass
+    std::uint64_t end_reserved_bytes = 0;    ///< after the last event
+    /// Integrals over time in byte-picoseconds, as doubles of exact sums (used as a ratio only).
+    double live_byte_ps = 0;
+    double reserved_byte_ps = 0;
+
+    driver_call_counts calls{};              ///< successful, up to the last event
+    driver_call_counts refused{};
+    driver_call_counts teardown_calls{};     ///< of the allocator's destructor (on the last pass only)
+
+    std::uint64_t failures = 0, recoveries = 0, flushes = 0, flushed_bytes = 0, evictions = 0, evicted_bytes = 0;
+    recovery_times recovery;
+    std::vector<std::uint64_t> cached_blocks;
+
+    std::uint64_t hazard_count = 0;
+    std::vector<hazard> hazards;             ///< the first ones
+};
+
+enum class role : std::uint8_t { timed, memory, verify };
+const char* to_string(role r);
+
+/// One run of a cell: a fresh allocator, the cold pass, then (if it completed) the steady pass on the same allocator.
+struct repetition {
+    std::uint64_t index = 0;                 ///< of its cell, from 0
+    std::uint64_t order = 0;                 ///< position in the whole run
+    std::int64_t process = 0;                ///< id of the process that measured it
+    role what = role::timed;
+    pass_measurement cold;
+    std::optional<pass_measurement> steady;
+    std::optional<std::string> disturbed;    ///< why it must not be used
+};
+
+}  // namespace vrambench

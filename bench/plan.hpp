@@ -1,0 +1,49 @@
+#pragma once
+// What is to be measured: cells, in an order. A cell is device x allocator x workload x VRAM limit x mode (x kernels,
+// kernel scale); a repetition is one run of a cell.
+
+#include "allocators/registry.hpp"
+#include "bench/measurement.hpp"
+#include "device/registry.hpp"
+#include "workloads/trace.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+enum class run_mode : std::uint8_t { eager, graph };
+enum class kernel_model : std::uint8_t { hold, traffic };
+enum class verify_level : std::uint8_t { off, sample, full };
+const char* to_string(run_mode m);
+const char* to_string(kernel_model k);
+const char* to_string(verify_level v);
+
+/// A workload with its trace and what follows from it, shared by all cells that run it.
+struct planned_workload {
+    std::shared_ptr<const trace> recipe;
+    trace_summary summary;
+};
+
+struct cell {
+    std::string id;                          ///< 16 hexadecimal digits of the canonical spec's FNV-1a hash
+    device_choice on;
+    allocator_choice allocator;
+    std::shared_ptr<const planned_workload> workload;
+    std::optional<std::uint64_t> vram_limit_bytes;
+    run_mode mode = run_mode::eager;
+    kernel_model kernels = kernel_model::hold;
+    std::string kernel_scale = "1";          ///< decimal, as typed
+    verify_level verify = verify_level::full;
+    bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
+    std::vector<repetition> repetitions;
+};
+
+/// The text whose hash is the cell's id: everything that decides its deterministic results.
+std::string canonical(const cell& c);
+std::string cell_id(const cell& c);
+
+}  // namespace vrambench

@@ -1,0 +1,224 @@
+#include "bench/planner.hpp"
+
+#include "bench/benchmark_bridge.hpp"
+#include "spec/errors.hpp"
+#include "spec/units.hpp"
+#include "workloads/registry.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace vrambench {
+
+namespace {
+
+std::vector<std::string> all_specs(const std::vector<std::string>& typed)
+{
+    std::vector<std::string> all;
+    for (const auto& t : typed)
+        for (auto& s : split_specs(t)) all.push_back(std::move(s));
+    return all;
+}
+
+std::optional<std::uint64_t> parse_limit(const std::string& text)
+{
+    if (text == "none") return std::nullopt;
+    const std::uint64_t bytes = parse_size(text, "--vram-limit");
+    if (bytes == 0) throw input_error("--vram-limit: 0 bytes leave nothing to allocate from (none means no limit)");
+    return bytes;
+}
+
+std::vector<std::string> all_limits(const std::vector<std::string>& typed)
+{
+    std::vector<std::string> all;
+    for (const auto& t : typed)
+        for (std::size_t at = 0; at <= t.size();) {
+            const std::size_t comma = std::min(t.find(',', at), t.size());
+            all.push_back(t.substr(at, comma - at));
+            at = comma + 1;
+        }
+    if (all.empty()) all.push_back("none");
+    return all;
+}
+
+/// Makes each workload once, however many groups name it.
+class workload_shelf {
+public:
+    explicit workload_shelf(std::uint64_t seed) : seed_(seed) {}
+
+    std::shared_ptr<const planned_workload> get(const std::string& spec)
+    {
+        auto& slot = made_[spec];
+        if (!slot) {
+            auto w = std::make_shared<planned_workload>();
+            w->recipe = make_trace(spec, seed_);
+            w->summary = summarise(*w->recipe);
+            if (w->summary.events == 0) throw input_error("workload '" + spec + "' has no events");
+            slot = std::move(w);
+        }
+        return slot;
+    }
+
+private:
+    std::uint64_t seed_;
+    std::map<std::string, std::shared_ptr<const planned_workload>> made_;
+};
+
+/// The groups that the request asks for: the default set, or every workload at every limit with every kernel model.
+std::vector<default_group> wanted_groups(const run_request& request)
+{
+    std::vector<default_group> groups;
+    const auto kernels = request.kernels.empty() ? std::vector{kernel_model::hold} : request.kernels;
+    if (!request.workloads.empty()) {
+        for (const auto& w : all_specs(request.workloads))
+            for (const auto& limit : all_limits(request.vram_limits))
+                for (const auto k : kernels) groups.push_back({w, limit, k});
+        return groups;
+    }
+    groups = default_set(request.size);
+    if (!request.vram_limits.empty()) {    // other limits for the default traffic
+        std::vector<default_group> limited;
+        for (const auto& g : groups)
+            if (g.vram_limit == "none")
+                for (const auto& limit : all_limits(request.vram_limits)) limited.push_back({g.workload, limit, g.kernels});
+        groups = std::move(limited);
+    }
+    if (!request.kernels.empty())
+        std::erase_if(groups, [&](const auto& g) {
+            return std::find(request.kernels.begin(), request.kernels.end(), g.kernels) == request.kernels.end();
+        });
+    if (groups.empty()) throw input_error("the default set has nothing for these options; name a --workload");
+    return groups;
+}
+
+class plan_builder {
+public:
+    plan_builder(const run_request& request, run_document& document)
+        : request_(request), document_(document), device_(choose_device(request.device)), shelf_(request.seed)
+    {
+        const auto typed = request.allocators.empty() ? default_allocators() : all_specs(request.allocators);
+        for (const auto& a : typed) allocators_.push_back(choose_allocator(a));
+        scales_ = request.kernel_scales.empty() ? std::vector<std::string>{"1"} : request.kernel_scales;
+    }
+
+    void add(const default_group& group)
+    {
+        for (const auto& scale : scales_) {
+            for (const auto& a : allocators_) add(make_cell(group, scale, a, false));
+            if (!request_.reference) continue;
+            default_group unlimited = group;
+            unlimited.vram_limit = "none";
+            add(make_cell(unlimited, scale, choose_allocator("ideal"), true));
+        }
+    }
+
+private:
+    cell make_cell(const default_group& group, const std::string& scale, const allocator_choice& a, bool reference)
+    {
+        if (parse_number(scale, "--kernel-scale", 0.0, 1e6) <= 0.0) throw input_error("--kernel-scale must be above 0");
+        cell c;
+        c.on = device_;
+        c.allocator = a;
+        c.workload = shelf_.get(group.workload);
+        c.vram_limit_bytes = parse_limit(group.vram_limit);
+        c.mode = request_.mode;
+        c.kernels = group.kernels;
+        c.kernel_scale = scale;
+        c.verify = request_.verify;
+        c.reference = reference;
+        c.id = cell_id(c);
+        return c;
+    }
+
+    /// A cell that is there already is not run twice; one that the user asked for counts as asked for.
+    void add(cell c)
+    {
+        for (auto& known : document_.cells)
+            if (known.id == c.id) {
+                known.reference = known.reference && c.reference;
+                return;
+            }
+        document_.cells.push_back(std::move(c));
+    }
+
+    const run_request& request_;
+    run_document& document_;
+    device_choice device_;
+    workload_shelf shelf_;
+    std::vector<allocator_choice> allocators_;
+    std::vector<std::string> scales_;
+};
+
+/// Opens the device once with each limit, so that a limit above its capacity is told before anything is measured.
+void check_device(const run_document& document)
+{
+    std::vector<std::optional<std::uint64_t>> seen;
+    for (const auto& c : document.cells) {
+        if (std::find(seen.begin(), seen.end(), c.vram_limit_bytes) != seen.end()) continue;
+        seen.push_back(c.vram_limit_bytes);
+        open_device(c.on, {c.vram_limit_bytes, false});
+    }
+}
+
+std::uint64_t splitmix64(std::uint64_t& state)
+{
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
+
+std::vector<default_group> default_set(run_size size)
+{
+    const std::string to = size == run_size::quick ? "8192" : size == run_size::full ? "131072" : "32768";
+    const std::string limit = size == run_size::quick ? "40MiB" : size == run_size::full ? "640MiB" : "160MiB";
+    const std::string events = size == run_size::quick ? "20000" : size == run_size::full ? "1000000" : "100000";
+    const std::string pair = "kv-pair:heads=8,head-dim=128,step=512,to=" + to;
+    const std::string lifo = "random:events=" + events + ",order=lifo";
+    return {
+        {pair, "none", kernel_model::hold},
+        {pair, limit, kernel_model::hold},     // 1.25 x of what is live at the end
+        {pair, "none", kernel_model::traffic},
+        {lifo, "none", kernel_model::hold},
+    };
+}
+
+std::vector<std::string> default_allocators() { return {"direct", "legacy", "legacy-retry", "async", "vmm", "ideal"}; }
+
+run_plan make_plan(const run_request& request)
+{
+    run_plan plan;
+    plan.document.plan_seed = request.seed;
+    plan_builder builder(request, plan.document);
+    for (const auto& group : wanted_groups(request)) builder.add(group);
+    auto& cells = plan.document.cells;
+    if (!request.filter.empty()) {
+        const name_filter filter(request.filter);
+        std::erase_if(cells, [&](const cell& c) { return !c.reference && !filter.matches(benchmark_name(c)); });
+        if (std::all_of(cells.begin(), cells.end(), [](const cell& c) { return c.reference; }))
+            throw input_error("--benchmark_filter '" + request.filter + "' matches no cell");
+    }
+    check_device(plan.document);
+    plan.repetitions = request.repetitions.value_or(cells.front().on.simulated ? 1 : 9);
+    plan.budget_ms = request.budget_ms;
+    if (!plan.budget_ms && request.workloads.empty()) plan.budget_ms = 120'000;    // the default set ends in time
+    return plan;
+}
+
+std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed)
+{
+    std::vector<scheduled> order;
+    std::uint64_t state = seed;
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+        std::vector<std::size_t> shuffled(cells);
+        std::iota(shuffled.begin(), shuffled.end(), std::size_t{0});
+        for (std::size_t i = cells; i > 1; --i) std::swap(shuffled[i - 1], shuffled[splitmix64(state) % i]);
+        for (const auto c : shuffled) order.push_back({c, r});
+    }
+    return order;
+}
+
+}  // namespace vrambench

@@ -1,0 +1,61 @@
+#pragma once
+// From what a user asked for to the list of cells, and the order in which their repetitions run.
+
+#include "bench/run_document.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+enum class run_size : std::uint8_t { normal, quick, full };
+
+/// The options of `vrambench run`, as typed where they are specs. Empty lists mean the default set.
+struct run_request {
+    std::string device = "auto";
+    std::vector<std::string> allocators;         ///< each may be a comma-separated list
+    std::vector<std::string> workloads;
+    std::vector<std::string> vram_limits;        ///< sizes, or `none`
+    run_mode mode = run_mode::eager;
+    std::vector<kernel_model> kernels;
+    std::vector<std::string> kernel_scales;
+    verify_level verify = verify_level::full;
+    std::optional<std::uint64_t> repetitions;
+    std::optional<std::uint64_t> budget_ms;
+    std::uint64_t seed = 1;
+    bool reference = true;
+    std::uint64_t timeout_ms = 0;
+    run_size size = run_size::normal;
+    std::string filter;                          ///< --benchmark_filter; empty: everything
+};
+
+/// What the default set is made of.
+struct default_group {
+    std::string workload;
+    std::string vram_limit;                      ///< or "none"
+    kernel_model kernels = kernel_model::hold;
+};
+std::vector<default_group> default_set(run_size size);
+std::vector<std::string> default_allocators();
+
+struct run_plan {
+    run_document document;                       ///< cells without repetitions
+    std::uint64_t repetitions = 1;               ///< of every cell
+    std::optional<std::uint64_t> budget_ms;
+};
+
+/// Throws input_error for anything that cannot be understood or is not there.
+run_plan make_plan(const run_request& request);
+
+/// One repetition to run: `round` is the repetition's index in its cell.
+struct scheduled {
+    std::size_t cell = 0;
+    std::uint64_t round = 0;
+};
+
+/// Round by round, the cells of each round in an order drawn from the seed, so that allocators are interleaved.
+std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed);
+
+}  // namespace vrambench

@@ -1,0 +1,301 @@
+#include "bench/repetition_json.hpp"
+
+#include "bench/json_text.hpp"
+
+#include <limits>
+
+namespace vrambench {
+
+using nlohmann::json;
+
+namespace {
+
+// Bins are in ns; every picosecond value below 2^52 survives the division and comes back by rounding.
+json histogram_json(const histogram& h)
+{
+    json bins = json::array();
+    for (const auto& [middle, count] : h.bins()) bins.push_back({static_cast<double>(middle) / 1000.0, count});
+    return {{"error", histogram::relative_error}, {"bins", std::move(bins)}, {"sum_ps", h.sum()}, {"max_ps", h.max()}};
+}
+
+histogram histogram_from(const json& j)
+{
+    std::vector<std::pair<std::int64_t, std::uint64_t>> bins;
+    for (const json& b : j.at("bins")) {
+        const double ps = b.at(0).get<double>() * 1000.0;
+        if (!(ps >= 0 && ps < 9.2e18)) throw input_error("a histogram's bin is out of range");
+        bins.emplace_back(std::llround(ps), b.at(1).get<std::uint64_t>());
+    }
+    return histogram::from_bins(bins, j.at("sum_ps").get<std::int64_t>(), j.at("max_ps").get<std::int64_t>());
+}
+
+json histograms_json(const pass_measurement& p)
+{
+    json all = json::object();
+    const auto add = [&](const std::string& name, const histogram& h) {
+        if (h.count() != 0) all[name] = histogram_json(h);
+    };
+    for (std::size_t k = 0; k < path_kinds; ++k) {
+        add(std::string("alloc_ns.") + to_string(static_cast<path>(k)), p.alloc[k]);
+        add(std::string("free_ns.") + to_string(static_cast<path>(k)), p.free[k]);
+    }
+    for (const phase_measurement& f : p.phases) add("step_ns." + json_text(f.name).get<std::string>(), f.step);
+    return all;
+}
+
+void read_histograms(const json& all, pass_measurement& p)
+{
+    const auto read = [&](const std::string& name, histogram& h) {
+        if (const auto found = all.find(name); found != all.end()) h = histogram_from(*found);
+    };
+    for (std::size_t k = 0; k < path_kinds; ++k) {
+        read(std::string("alloc_ns.") + to_string(static_cast<path>(k)), p.alloc[k]);
+        read(std::string("free_ns.") + to_string(static_cast<path>(k)), p.free[k]);
+    }
+    for (phase_measurement& f : p.phases) read("step_ns." + f.name, f.step);
+}
+
+driver_call_counts driver_calls_from(const json& j)
+{
+    driver_call_counts counts{};
+    for (std::size_t k = 0; k < driver_call_kinds; ++k)
+        counts[k] = j.at(to_string(static_cast<driver_call>(k))).get<std::uint64_t>();
+    return counts;
+}
+
+json phases_json(const std::vector<phase_measurement>& phases)
+{
+    json all = json::array();   // an array: the order of phases is part of the truth
+    for (const phase_measurement& f : phases)
+        all.push_back({{"name", json_text(f.name)}, {"steps", f.steps}, {"tokens", f.tokens}, {"time_ps", f.time_ps}});
+    return all;
+}
+
+std::vector<phase_measurement> phases_from(const json& j)
+{
+    std::vector<phase_measurement> phases;
+    for (const json& f : j) {
+        phase_measurement& p = phases.emplace_back();
+        f.at("name").get_to(p.name);
+        f.at("steps").get_to(p.steps);
+        f.at("tokens").get_to(p.tokens);
+        f.at("time_ps").get_to(p.time_ps);
+    }
+    return phases;
+}
+
+json recovery_json(const pass_measurement& p)
+{
+    const recovery_times& t = p.recovery;
+    return {{"failures", p.failures},
+            {"recoveries", p.recoveries},
+            {"flushes", p.flushes},
+            {"flushed_bytes", p.flushed_bytes},
+            {"evictions", p.evictions},
+            {"evicted_bytes", p.evicted_bytes},
+            {"bytes_given_back", t.bytes_given_back},
+            {"recovery_ps",
+             {{"drain", {{"sync", t.drain_sync}, {"free", t.drain_free}, {"allocate", t.drain_allocate}}},
+              {"idle", {{"sync", t.idle_sync}, {"free", t.idle_free}, {"allocate", t.idle_allocate}}}}}};
+}
+
+void read_recovery(const json& j, pass_measurement& p)
+{
+    j.at("failures").get_to(p.failures);
+    j.at("recoveries").get_to(p.recoveries);
+    j.at("flushes").get_to(p.flushes);
+    j.at("flushed_bytes").get_to(p.flushed_bytes);
+    j.at("evictions").get_to(p.evictions);
+    j.at("evicted_bytes").get_to(p.evicted_bytes);
+    j.at("bytes_given_back").get_to(p.recovery.bytes_given_back);
+    const json& drain = j.at("recovery_ps").at("drain");
+    const json& idle = j.at("recovery_ps").at("idle");
+    drain.at("sync").get_to(p.recovery.drain_sync);
+    drain.at("free").get_to(p.recovery.drain_free);
+    drain.at("allocate").get_to(p.recovery.drain_allocate);
+    idle.at("sync").get_to(p.recovery.idle_sync);
+    idle.at("free").get_to(p.recovery.idle_free);
+    idle.at("allocate").get_to(p.recovery.idle_allocate);
+}
+
+json raw_json(const pass_measurement& p)
+{
+    return {{"events", p.events},
+            {"time_ps", p.time_ps},
+            {"phases", phases_json(p.phases)},
+            {"busy_ps", p.activity.busy_ps},
+            {"empty_queue_ps", p.activity.empty_queue_ps},
+            {"span_ps", p.activity.span_ps},
+            {"peak_live_bytes", p.peak_live_bytes},
+            {"peak_reserved_bytes", p.peak_reserved_bytes},
+            {"peak_device_bytes", p.peak_device_bytes},
+            {"end_reserved_bytes", p.end_reserved_bytes},
+            {"live_byte_ps", json_number(p.live_byte_ps)},
+            {"reserved_byte_ps", json_number(p.reserved_byte_ps)},
+            {"driver_calls", driver_calls_json(p.calls)},
+            {"refused_calls", driver_calls_json(p.refused)},
+            {"teardown_calls", driver_calls_json(p.teardown_calls)},
+            {"oom", recovery_json(p)},
+            {"cached_blocks_bytes", p.cached_blocks}};
+}
+
+double double_from(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
+
+void read_raw(const json& j, pass_measurement& p)
+{
+    j.at("events").get_to(p.events);
+    j.at("time_ps").get_to(p.time_ps);
+    p.phases = phases_from(j.at("phases"));
+    j.at("busy_ps").get_to(p.activity.busy_ps);
+    j.at("empty_queue_ps").get_to(p.activity.empty_queue_ps);
+    j.at("span_ps").get_to(p.activity.span_ps);
+    j.at("peak_live_bytes").get_to(p.peak_live_bytes);
+    j.at("peak_reserved_bytes").get_to(p.peak_reserved_bytes);
+    j.at("peak_device_bytes").get_to(p.peak_device_bytes);
+    j.at("end_reserved_bytes").get_to(p.end_reserved_bytes);
+    p.live_byte_ps = double_from(j.at("live_byte_ps"));
+    p.reserved_byte_ps = double_from(j.at("reserved_byte_ps"));
+    p.calls = driver_calls_from(j.at("driver_calls"));
+    p.refused = driver_calls_from(j.at("refused_calls"));
+    p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
+    read_recovery(j.at("oom"), p);
+    j.at("cached_blocks_bytes").get_to(p.cached_blocks);
+}
+
+json hazards_json(const std::vector<hazard>& hazards)
+{
+    json all = json::array();
+    for (const hazard& h : hazards) {
+        // UINT64_MAX says that there is no earlier event.
+        const json earlier = h.earlier_event == UINT64_MAX ? json(nullptr) : json(h.earlier_event);
+        all.push_back({{"kind", json_text(h.kind)}, {"event", h.event}, {"earlier_event", earlier}, {"message", json_text(h.message)}});
+    }
+    return all;
+}
+
+std::vector<hazard> hazards_from(const json& j)
+{
+    std::vector<hazard> hazards;
+    for (const json& h : j) {
+        const json& earlier = h.at("earlier_event");
+        hazards.push_back({h.at("kind").get<std::string>(), h.at("event").get<std::uint64_t>(),
+                           earlier.is_null() ? UINT64_MAX : earlier.get<std::uint64_t>(), h.at("message").get<std::string>()});
+    }
+    return hazards;
+}
+
+outcome outcome_from(const json& j)
+{
+    outcome o;
+    o.what = from_word<status>(j.at("status").get<std::string>(), 7, "status");
+    if (o.what == status::completed) return o;
+    o.cause = j.value("cause", "");
+    o.message = j.value("message", "");
+    o.phase = j.value("phase", "");
+    o.tag = j.value("tag", "");
+    j.at("event").get_to(o.event);
+    j.at("step").get_to(o.step);
+    j.at("wanted_bytes").get_to(o.wanted_bytes);
+    j.at("live_bytes").get_to(o.live_bytes);
+    j.at("cached_bytes").get_to(o.cached_bytes);
+    j.at("reserved_bytes").get_to(o.reserved_bytes);
+    j.at("driver_free_bytes").get_to(o.driver_free_bytes);
+    return o;
+}
+
+json entry_json(const repetition& r, const pass_measurement& p, const char* pass)
+{
+    const bool whole = p.result.what == status::completed;
+    // A did-not-finish has no metrics: what it had reached stands under a name that nobody compares by accident.
+    return {{"index", r.index},
+            {"order", r.order},
+            {"process", r.process},
+            {"pass", pass},
+            {"role", to_string(r.what)},
+            {"outcome", outcome_json(p.result)},
+            {"metrics", whole ? raw_json(p) : json::object()},
+            {"reached", whole ? json(nullptr) : raw_json(p)},
+            {"histograms", histograms_json(p)},
+            {"hazard_count", p.hazard_count},
+            {"hazards", hazards_json(p.hazards)},
+            {"disturbed", r.disturbed ? json_text(*r.disturbed) : json(nullptr)}};
+}
+
+pass_measurement pass_from(const json& entry)
+{
+    pass_measurement p;
+    p.result = outcome_from(entry.at("outcome"));
+    read_raw(p.result.what == status::completed ? entry.at("metrics") : entry.at("reached"), p);
+    read_histograms(entry.at("histograms"), p);
+    entry.at("hazard_count").get_to(p.hazard_count);
+    p.hazards = hazards_from(entry.at("hazards"));
+    return p;
+}
+
+repetition repetition_from(const json& entry)
+{
+    repetition r;
+    entry.at("index").get_to(r.index);
+    entry.at("order").get_to(r.order);
+    entry.at("process").get_to(r.process);
+    r.what = from_word<role>(entry.at("role").get<std::string>(), 3, "role");
+    r.cold = pass_from(entry);
+    if (const json& d = entry.at("disturbed"); !d.is_null()) r.disturbed = d.get<std::string>();
+    return r;
+}
+
+}  // namespace
+
+json driver_calls_json(const driver_call_counts& counts)
+{
+    json calls = json::object();
+    for (std::size_t k = 0; k < driver_call_kinds; ++k) calls[to_string(static_cast<driver_call>(k))] = counts[k];
+    return calls;
+}
+
+json outcome_json(const outcome& o)
+{
+    json j = {{"status", to_string(o.what)}};
+    if (o.what == status::completed) return j;
+    const auto add_text = [&](const char* key, const std::string& text) {
+        if (!text.empty()) j[key] = json_text(text);
+    };
+    add_text("cause", o.cause);
+    add_text("message", o.message);
+    add_text("phase", o.phase);
+    add_text("tag", o.tag);
+    if (o.what == status::oom) j["tag"] = json_text(o.tag);   // promised with every oom, even where a site has no name
+    j["event"] = o.event;
+    j["step"] = o.step;
+    j["wanted_bytes"] = o.wanted_bytes;
+    j["live_bytes"] = o.live_bytes;
+    j["cached_bytes"] = o.cached_bytes;
+    j["reserved_bytes"] = o.reserved_bytes;
+    j["driver_free_bytes"] = o.driver_free_bytes;
+    return j;
+}
+
+std::vector<json> repetition_json(const repetition& r)
+{
+    std::vector<json> entries{entry_json(r, r.cold, "cold")};
+    if (r.steady) entries.push_back(entry_json(r, *r.steady, "steady"));
+    return entries;
+}
+
+std::vector<repetition> repetitions_from(const json& entries)
+{
+    std::vector<repetition> all;
+    for (const json& e : entries) {
+        const auto pass = e.at("pass").get<std::string>();
+        if (pass == "cold") {
+            all.push_back(repetition_from(e));
+        } else if (pass == "steady" && !all.empty() && !all.back().steady && all.back().order == e.at("order").get<std::uint64_t>()) {
+            all.back().steady = pass_from(e);
+        } else {
+            throw input_error("a pass " + in_quotes(pass) + " without its cold pass before it");
+        }
+    }
+    return all;
+}
+
+}  // namespace vrambench

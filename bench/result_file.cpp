@@ -1,0 +1,355 @@
+#include "bench/result_file.hpp"
+
+#include "bench/atomic_file.hpp"
+#include "bench/derive.hpp"
+#include "bench/json_text.hpp"
+#include "bench/metrics_json.hpp"
+#include "bench/repetition_json.hpp"
+#include "spec/errors.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace vrambench {
+
+using nlohmann::json;
+
+namespace {
+
+/// A trace of which only the file's description is left.
+class described_trace : public trace {
+public:
+    explicit described_trace(trace_header header) : header_(std::move(header)) {}
+    const trace_header& header() const override { return header_; }
+    std::unique_ptr<trace_source> open() const override
+    {
+        throw std::logic_error("a trace that was read from a result file has no events: make it again from its spec");
+    }
+
+private:
+    trace_header header_;
+};
+
+json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs)
+{
+    json j = json::object();
+    for (const auto& [key, value] : pairs) j[json_text(key).get<std::string>()] = json_text(value);
+    return j;
+}
+
+json device_json(const device_choice& d)
+{
+    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+}
+
+json allocator_json(const allocator_choice& a)
+{
+    return {{"name", json_text(a.name)},
+            {"title", json_text(a.title)},
+            {"spec", json_text(a.spec)},
+            {"config", pairs_json(a.settings.values())}};
+}
+
+json workload_json(const planned_workload& w)
+{
+    const trace_header& h = w.recipe->header();
+    const trace_summary& s = w.summary;
+    return {{"name", json_text(h.name)},
+            {"spec", json_text(h.spec)},
+            {"params", pairs_json(h.params)},
+            {"seed", h.seed},
+            {"streams", h.streams},
+            {"events", s.events},
+            {"alloc_calls", s.alloc_calls},
+            {"free_calls", s.free_calls},
+            {"launches", s.launches},
+            {"steps", s.steps},
+            {"tokens", s.tokens},
+            {"max_live_bytes", s.max_live_bytes},
+            {"max_live_blocks", s.max_live_blocks},
+            {"max_block_bytes", s.max_block_bytes},
+            {"max_external_bytes", s.max_external_bytes},
+            {"lifo", s.lifo}};
+}
+
+json cell_json(const cell& c, const cell* reference)
+{
+    const cell_metrics derived = derive(c, reference);
+    json j = pass_metrics_json(derived.cold);
+    j["steady"] = derived.steady ? pass_metrics_json(*derived.steady) : json(nullptr);
+    j["id"] = c.id;
+    j["device"] = device_json(c.on);
+    j["allocator"] = allocator_json(c.allocator);
+    j["workload"] = workload_json(*c.workload);
+    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
+    j["mode"] = to_string(c.mode);
+    j["kernels"] = to_string(c.kernels);
+    j["kernel_scale"] = json_text(c.kernel_scale);
+    j["verify"] = to_string(c.verify);
+    j["reference"] = c.reference;
+    json& repetitions = j["repetitions"] = json::array();
+    for (const repetition& r : c.repetitions)
+        for (json& entry : repetition_json(r)) repetitions.push_back(std::move(entry));
+    return j;
+}
+
+json environment_json(const std::vector<environment_fact>& facts)
+{
+    json j = json::object();
+    for (const environment_fact& f : facts)
+        j[json_text(f.key).get<std::string>()] = f.is_number ? json(f.number) : json_text(f.text);
+    return j;
+}
+
+/// Everything but the cells.
+json head_json(const run_document& run)
+{
+    json command = json::array();
+    for (const std::string& word : run.command) command.push_back(json_text(word));
+    return {{"schema", result_schema},
+            {"kind", "run"},
+            {"finished", run.finished},
+            {"seed", run.plan_seed},
+            {"command", std::move(command)},
+            {"environment", environment_json(run.environment)}};
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_from(const json& j)
+{
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const auto& [key, value] : j.items()) pairs.emplace_back(key, value.get<std::string>());
+    return pairs;
+}
+
+device_choice device_from(const json& j)
+{
+    device_choice d;
+    j.at("kind").get_to(d.kind);
+    j.at("name").get_to(d.name);
+    j.at("spec").get_to(d.spec);
+    j.at("simulated").get_to(d.simulated);
+    return d;
+}
+
+allocator_choice allocator_from(const json& j)
+{
+    allocator_choice a;
+    j.at("name").get_to(a.name);
+    j.at("title").get_to(a.title);
+    j.at("spec").get_to(a.spec);
+    for (auto& [key, value] : pairs_from(j.at("config"))) a.settings.set(key, value);
+    return a;
+}
+
+std::shared_ptr<const planned_workload> workload_from(const json& j)
+{
+    trace_header h;
+    j.at("name").get_to(h.name);
+    j.at("spec").get_to(h.spec);
+    h.params = pairs_from(j.at("params"));
+    j.at("seed").get_to(h.seed);
+    j.at("streams").get_to(h.streams);
+    auto w = std::make_shared<planned_workload>();
+    trace_summary& s = w->summary;
+    s.streams = h.streams;
+    j.at("events").get_to(s.events);
+    j.at("alloc_calls").get_to(s.alloc_calls);
+    j.at("free_calls").get_to(s.free_calls);
+    j.at("launches").get_to(s.launches);
+    j.at("steps").get_to(s.steps);
+    j.at("tokens").get_to(s.tokens);
+    j.at("max_live_bytes").get_to(s.max_live_bytes);
+    j.at("max_live_blocks").get_to(s.max_live_blocks);
+    j.at("max_block_bytes").get_to(s.max_block_bytes);
+    j.at("max_external_bytes").get_to(s.max_external_bytes);
+    j.at("lifo").get_to(s.lifo);
+    w->recipe = std::make_shared<described_trace>(std::move(h));
+    return w;
+}
+
+cell cell_from(const json& j)
+{
+    cell c;
+    j.at("id").get_to(c.id);
+    c.on = device_from(j.at("device"));
+    c.allocator = allocator_from(j.at("allocator"));
+    c.workload = workload_from(j.at("workload"));
+    if (const json& limit = j.at("vram_limit_bytes"); !limit.is_null()) c.vram_limit_bytes = limit.get<std::uint64_t>();
+    c.mode = from_word<run_mode>(j.at("mode").get<std::string>(), 2, "mode");
+    c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kind of kernels");
+    j.at("kernel_scale").get_to(c.kernel_scale);
+    c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "level of verification");
+    j.at("reference").get_to(c.reference);
+    c.repetitions = repetitions_from(j.at("repetitions"));
+    return c;
+}
+
+std::vector<environment_fact> environment_from(const json& j)
+{
+    std::vector<environment_fact> facts;
+    for (const auto& [key, value] : j.items()) {
+        environment_fact f;
+        f.key = key;
+        f.is_number = value.is_number();
+        if (f.is_number) value.get_to(f.number);
+        else value.get_to(f.text);
+        facts.push_back(std::move(f));
+    }
+    return facts;
+}
+
+/// Objects down to `depth` and arrays of objects are spread over lines, so that files can be read and compared by line;
+/// the rest stays on one line.
+void print(std::string& out, const json& j, int depth, int indent)
+{
+    const bool spread = depth > 0 && !j.empty() && (j.is_object() || (j.is_array() && j.front().is_object()));
+    if (!spread) {
+        out += j.dump(-1, ' ', false, json::error_handler_t::replace);
+        return;
+    }
+    const std::string margin(static_cast<std::size_t>(indent + 1), ' ');
+    out += j.is_object() ? "{\n" : "[\n";
+    for (auto item = j.begin(); item != j.end(); ++item) {
+        if (item != j.begin()) out += ",\n";
+        out += margin;
+        if (j.is_object()) out += json(item.key()).dump() + ": ";
+        print(out, *item, depth - 1, indent + 1);
+    }
+    out += "\n" + margin.substr(1) + (j.is_object() ? "}" : "]");
+}
+
+std::string cell_text(const cell& c, const cell* reference)
+{
+    std::string text;
+    print(text, cell_json(c, reference), 3, 2);
+    return text;
+}
+
+/// The document around cells that are text already. `cells` are pieces to be joined by commas.
+template <typename Texts>
+std::string document_text(const run_document& run, const Texts& texts)
+{
+    std::string head;
+    print(head, head_json(run), 2, 0);
+    std::size_t size = head.size() + 64;
+    for (std::size_t i = 0; i < run.cells.size(); ++i) size += texts(i).size() + 4;
+    std::string out;
+    out.reserve(size);
+    out.append(head, 0, head.size() - 2);   // without "\n}"
+    out += ",\n \"cells\": [";
+    for (std::size_t i = 0; i < run.cells.size(); ++i) {
+        out += i == 0 ? "\n  " : ",\n  ";
+        out += texts(i);
+    }
+    out += "\n ]\n}\n";
+    return out;
+}
+
+std::uint64_t disturbed(const cell& c)
+{
+    return static_cast<std::uint64_t>(
+        std::count_if(c.repetitions.begin(), c.repetitions.end(), [](const repetition& r) { return r.disturbed.has_value(); }));
+}
+
+std::string read_text(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (file.bad()) throw input_error("cannot read " + in_quotes(path) + ": reading failed");
+    return text;
+}
+
+void check_kind(const json& j, const std::string& path)
+{
+    const auto word = [&](const char* key) {
+        const auto found = j.is_object() ? j.find(key) : j.end();
+        return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const std::string schema = word("schema");
+    if (schema.rfind("vrambench.result/", 0) != 0) throw input_error(in_quotes(path) + " is not a vrambench result file");
+    if (schema != result_schema)
+        throw input_error(in_quotes(path) + " has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'");
+    if (word("kind") != "run") throw input_error(in_quotes(path) + " holds a " + in_quotes(word("kind")) + ", not a run");
+}
+
+json parse_result(const std::string& path)
+{
+    const std::string text = read_text(path);
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) throw input_error(in_quotes(path) + " is empty");
+    try {
+        return json::parse(text);
+    } catch (const json::parse_error& e) {
+        throw input_error(in_quotes(path) + " is not valid JSON at byte " + std::to_string(e.byte) + " of " +
+                          std::to_string(text.size()) + ": cut off, or not a result file");
+    }
+}
+
+}  // namespace
+
+json to_json(const run_document& run)
+{
+    json j = head_json(run);
+    json& cells = j["cells"] = json::array();
+    for (const cell& c : run.cells) cells.push_back(cell_json(c, reference_of(run, c)));
+    return j;
+}
+
+run_document run_from_json(const json& j)
+{
+    run_document run;
+    j.at("finished").get_to(run.finished);
+    j.at("seed").get_to(run.plan_seed);
+    j.at("command").get_to(run.command);
+    run.environment = environment_from(j.at("environment"));
+    for (const json& c : j.at("cells")) run.cells.push_back(cell_from(c));
+    return run;
+}
+
+run_document read_result(const std::string& path)
+{
+    const json j = parse_result(path);
+    check_kind(j, path);
+    try {
+        return run_from_json(j);
+    } catch (const json::exception& e) {
+        throw input_error(in_quotes(path) + " is damaged: " + e.what());
+    } catch (const input_error& e) {
+        throw input_error(in_quotes(path) + " is damaged: " + e.what());
+    }
+}
+
+result_writer::result_writer(std::string path) : path_(std::move(path)) {}
+
+result_writer::state result_writer::state_of(const cell& c, const cell* reference)
+{
+    state s{c.id, c.repetitions.size(), disturbed(c), 0, 0};
+    if (reference) {
+        s.reference_repetitions = reference->repetitions.size();
+        s.reference_disturbed = disturbed(*reference);
+    }
+    return s;
+}
+
+void result_writer::write(const run_document& run)
+{
+    kept_.resize(run.cells.size());
+    for (std::size_t i = 0; i < run.cells.size(); ++i) {
+        const cell* reference = reference_of(run, run.cells[i]);
+        const state now = state_of(run.cells[i], reference);
+        if (kept_[i].text.empty() || kept_[i].of != now) kept_[i] = {now, cell_text(run.cells[i], reference)};
+    }
+    replace_file(path_, document_text(run, [&](std::size_t i) -> const std::string& { return kept_[i].text; }));
+}
+
+void write_result(const run_document& run, const std::string& path) { result_writer(path).write(run); }
+
+std::string result_text(const run_document& run)
+{
+    std::vector<std::string> texts;
+    for (const cell& c : run.cells) texts.push_back(cell_text(c, reference_of(run, c)));
+    return document_text(run, [&](std::size_t i) -> const std::string& { return texts[i]; });
+}
+
+}  // namespace vrambench

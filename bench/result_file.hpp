@@ -1,0 +1,58 @@
+#pragma once
+// The result file: one strict JSON document, described by results/schema.json. Raw truth is the repetitions; everything
+// else of a cell is derived from them on writing.
+
+#include "bench/run_document.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+inline constexpr const char* result_schema = "vrambench.result/1";
+
+nlohmann::json to_json(const run_document& run);
+
+/// The inverse: to_json(run_from_json(j)) == j for every j that to_json made. The cells' traces are known by their headers
+/// only and cannot be opened. Throws input_error or a json exception for anything else.
+run_document run_from_json(const nlohmann::json& document);
+
+/// Reads a result file, for --resume and for later comparison. Throws input_error with one line for a file that is
+/// missing, empty, cut off, not a result file, or of another version.
+run_document read_result(const std::string& path);
+
+/// Writes a run again and again, after every repetition: cells without news keep their text, so that a write costs about
+/// as much as writing the bytes.
+class result_writer {
+public:
+    explicit result_writer(std::string path);
+    /// Replaces the file atomically. Throws input_error with one line where it cannot be written.
+    void write(const run_document& run);
+
+private:
+    /// What a cell's text depends on: repetitions are only ever added, or marked as disturbed.
+    struct state {
+        std::string id;
+        std::uint64_t repetitions = 0, disturbed = 0, reference_repetitions = 0, reference_disturbed = 0;
+        bool operator==(const state&) const = default;
+    };
+    struct kept_text {
+        state of;
+        std::string text;
+    };
+    static state state_of(const cell& c, const cell* reference);
+
+    std::string path_;
+    std::vector<kept_text> kept_;
+};
+
+/// One write.
+void write_result(const run_document& run, const std::string& path);
+
+/// The whole document as it is written.
+std::string result_text(const run_document& run);
+
+}  // namespace vrambench

@@ -1,0 +1,30 @@
+#pragma once
+// The options that `vrambench run` and `vrambench trace run` share.
+
+#include "bench/commands.hpp"
+#include "bench/planner.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+/// As typed.
+struct run_options {
+    run_request request;
+    std::string mode = "eager", verify = "full", timeout, budget;
+    std::vector<std::string> kernels;
+    std::string repetitions, seed = "1";
+    bool no_reference = false, in_process = false, resume = false, quick = false, full = false;
+    std::string out;
+};
+
+/// Adds the options to `app`; `with_workload` adds --workload, which a trace file replaces.
+void add_run_options(CLI::App& app, run_options& o, bool with_workload);
+
+/// Plans, measures, prints the table, writes the file. Returns the exit code.
+int run(const run_options& o, const command_line& line);
+
+}  // namespace vrambench

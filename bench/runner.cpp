@@ -1,0 +1,579 @@
+#include "bench/runner.hpp"
+
+#include "bench/failure_cause.hpp"
+#include "spec/errors.hpp"
+#include "spec/units.hpp"
+
+#include <unistd.h>
+
+namespace vrambench {
+
+namespace {
+
+/// The pass ends here, with this outcome.
+struct pass_ended {
+    outcome why;
+};
+
+/// A block in the caller's hands.
+struct live_block {
+    device_ptr pointer = 0;
+    std::uint64_t granted = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t born = 0;          ///< counts allocations, to free what is left in reverse order
+    stream_id stream = 0;
+};
+
+/// Integral of a byte count over time, exact.
+class byte_integral {
+public:
+    void start(std::int64_t now, std::uint64_t bytes) { since_ = now, bytes_ = bytes, sum_ = 0; }
+    void change(std::int64_t now, std::uint64_t bytes)
+    {
+        sum_ += static_cast<unsigned __int128>(bytes_) * static_cast<std::uint64_t>(now - since_);
+        since_ = now;
+        bytes_ = bytes;
+    }
+    double total() const { return static_cast<double>(sum_); }
+
+private:
+    std::int64_t since_ = 0;
+    std::uint64_t bytes_ = 0;
+    unsigned __int128 sum_ = 0;
+};
+
+driver_call_counts difference(const driver_call_counts& after, const driver_call_counts& before)
+{
+    driver_call_counts d{};
+    for (std::size_t i = 0; i < d.size(); ++i) d[i] = after[i] - before[i];
+    return d;
+}
+
+recovery_times difference(const recovery_times& a, const recovery_times& b)
+{
+    recovery_times d;
+    d.drain_sync = a.drain_sync - b.drain_sync, d.idle_sync = a.idle_sync - b.idle_sync;
+    d.drain_free = a.drain_free - b.drain_free, d.idle_free = a.idle_free - b.idle_free;
+    d.drain_allocate = a.drain_allocate - b.drain_allocate, d.idle_allocate = a.idle_allocate - b.idle_allocate;
+    d.bytes_given_back = a.bytes_given_back - b.bytes_given_back;
+    return d;
+}
+
+/// Accounts steps to their phases.
+class step_meter {
+public:
+    step_meter(const trace_header& header, std::int64_t now) : step_begin_(now)
+    {
+        for (const auto& name : header.phases) phases_.emplace_back().name = name;
+    }
+
+    void begin(const event& e, std::int64_t now)
+    {
+        end(now);
+        open_ = true;
+        phase_ = e.phase;
+        tokens_ = e.tokens;
+        ++count_;
+    }
+    void end(std::int64_t now)
+    {
+        if (open_) {
+            auto& p = phases_[phase_];
+            ++p.steps;
+            p.tokens += tokens_;
+            p.time_ps += now - step_begin_;
+            p.step.add(now - step_begin_);
+        }
+        open_ = false;
+        step_begin_ = now;
+    }
+    std::uint64_t count() const { return count_; }
+    std::string phase_name() const { return count_ ? phases_[phase_].name : ""; }
+    std::vector<phase_measurement> used() const
+    {
+        std::vector<phase_measurement> v;
+        for (const auto& p : phases_)
+            if (p.steps) v.push_back(p);
+        return v;
+    }
+
+private:
+    std::vector<phase_measurement> phases_;
+    std::int64_t step_begin_;
+    std::size_t phase_ = 0;
+    std::uint64_t tokens_ = 0;
+    std::uint64_t count_ = 0;
+    bool open_ = false;
+};
+
+/// Kernel durations from what the trace states.
+class kernel_clock {
+public:
+    kernel_clock(const device_info& info, const kernel_settings& settings)
+        : traffic_(settings.model == kernel_model::traffic), scale_(settings.scale * 1000.0),
+          ps_per_flop_(1e12 / static_cast<double>(info.flops_per_second) * settings.scale),
+          ps_per_byte_(1e12 / static_cast<double>(info.bytes_per_second) * settings.scale)
+    {
+    }
+
+    bool needs_traffic() const { return traffic_; }
+    /// The roofline: the longer of arithmetic and memory time, or the stated duration.
+    std::int64_t duration_ps(const event& e) const
+    {
+        if (e.nanoseconds >= 0) return static_cast<std::int64_t>(static_cast<double>(e.nanoseconds) * scale_);
+        return std::max(static_cast<std::int64_t>(static_cast<double>(e.flops) * ps_per_flop_),
+                        static_cast<std::int64_t>(static_cast<double>(e.bytes) * ps_per_byte_));
+    }
+    /// `--kernels traffic`: the time of touching the blocks named, no more.
+    std::int64_t traffic_ps(std::uint64_t bytes) const
+    {
+        return static_cast<std::int64_t>(static_cast<double>(bytes) * ps_per_byte_);
+    }
+
+private:
+    bool traffic_;
+    double scale_;
+    double ps_per_flop_;
+    double ps_per_byte_;
+};
+
+/// One pass in progress.
+class pass_runner {
+public:
+    pass_runner(const trace& t, const trace_summary& summary, device& dev, allocator& alloc, run_mode mode,
+                const kernel_settings& kernels, std::uint64_t start_free)
+        : trace_(t), summary_(summary), header_(t.header()), device_(dev), clock_(dev.clock()), allocator_(alloc), mode_(mode),
+          kernels_(dev.info(), kernels), start_free_(start_free), observer_(dev.observer()),
+          needs_accesses_(observer_ || !dev.info().simulated || kernels_.needs_traffic()), blocks_(summary.block_ids),
+          externals_(summary.external_ids), graphs_(summary.graph_ids), steps_(header_, clock_.now_ps())
+    {
+    }
+
+    pass_measurement run(const run_controls& controls);
+
+private:
+    struct recorded_launch {
+        std::int64_t picoseconds;
+        std::vector<kernel_access> accesses;
+    };
+
+    void begin();
+    void execute_all(const run_controls& controls);
+    void execute(const event& e, const event_batch& batch);
+    void allocate(const event& e);
+    void deallocate(const event& e);
+    void launch(const event& e, const event_batch& batch);
+    void collect_accesses(const event& e, const event_batch& batch);
+    void synchronise(const event& e);
+    void external_allocate(const event& e);
+    void external_free(std::uint32_t id);
+    void graph_begin(const event& e);
+    void graph_end(const event& e);
+    void graph_launch(const event& e);
+    void reserved_may_have_changed(std::int64_t now);
+    [[noreturn]] void out_of_memory(const event& e, const allocation& a);
+    [[noreturn]] void external_failed(const event& e);
+    outcome scene_of_failure(const event& e, status what);
+    void finish();
+    void free_what_is_left();
+
+    const trace& trace_;
+    const trace_summary& summary_;
+    const trace_header& header_;
+    device& device_;
+    const host_clock& clock_;
+    allocator& allocator_;
+    run_mode mode_;
+    kernel_clock kernels_;
+    std::uint64_t start_free_;
+    block_observer* observer_;
+    bool needs_accesses_;
+
+    pass_measurement m_;
+    std::vector<live_block> blocks_;
+    std::vector<live_block> externals_;
+    std::vector<std::vector<recorded_launch>> graphs_;
+    std::vector<kernel_access> accesses_;
+    std::optional<std::uint32_t> recording_;     ///< graph between graph_begin and graph_end, in eager mode
+    step_meter steps_;
+    byte_integral live_over_time_, reserved_over_time_;
+    std::uint64_t live_ = 0, external_live_ = 0, reserved_ = 0, born_ = 0, index_ = 0;
+    std::int64_t begin_ps_ = 0;
+    driver_call_counts calls_before_{}, refused_before_{};
+    allocator_stats stats_before_;
+    recovery_times recovery_before_;
+    std::uint64_t hazards_before_ = 0;
+};
+
+void pass_runner::begin()
+{
+    device_.sync_device();
+    device_.reset_activity();
+    device_.reset_low_water();
+    calls_before_ = device_.calls();
+    refused_before_ = device_.refused_calls();
+    stats_before_ = allocator_.stats();
+    recovery_before_ = allocator_.recovery();
+    hazards_before_ = observer_ ? observer_->hazard_count() : 0;
+    begin_ps_ = clock_.now_ps();
+    steps_ = step_meter(header_, begin_ps_);
+    reserved_ = m_.peak_reserved_bytes = allocator_.reserved_bytes();
+    live_over_time_.start(begin_ps_, 0);
+    reserved_over_time_.start(begin_ps_, reserved_);
+}
+
+pass_measurement pass_runner::run(const run_controls& controls)
+{
+    begin();
+    try {
+        execute_all(controls);
+    } catch (const pass_ended& end) {
+        m_.result = end.why;
+    } catch (const unsupported_error& e) {
+        m_.result = scene_of_failure({}, status::unsupported);
+        m_.result.message = e.what();
+    } catch (const device_error& e) {
+        m_.result = scene_of_failure({}, status::crashed);
+        m_.result.message = e.what();
+    } catch (const policy_error& e) {
+        m_.result = scene_of_failure({}, status::crashed);
+        m_.result.message = e.what();
+    }
+    finish();
+    free_what_is_left();
+    return std::move(m_);
+}
+
+void pass_runner::execute_all(const run_controls& controls)
+{
+    const auto deadline = std::chrono::steady_clock::now() + controls.timeout;
+    const auto source = trace_.open();
+    event_batch batch;
+    while (source->fill(batch)) {
+        if (controls.stop && controls.stop->load(std::memory_order_relaxed)) throw run_interrupted();
+        if (controls.timeout.count() > 0 && std::chrono::steady_clock::now() > deadline) {
+            outcome o = scene_of_failure({}, status::timeout);
+            o.message = "no end after " + std::to_string(controls.timeout.count()) + " ms";
+            throw pass_ended{o};
+        }
+        for (const auto& e : batch.events) {
+            execute(e, batch);
+            ++index_;
+        }
+        if (controls.on_progress) controls.on_progress(static_cast<double>(index_) / static_cast<double>(summary_.events));
+    }
+}
+
+void pass_runner::execute(const event& e, const event_batch& batch)
+{
+    if (observer_) observer_->at_event(index_);
+    switch (e.kind) {
+    case event_kind::alloc: return allocate(e);
+    case event_kind::free: return deallocate(e);
+    case event_kind::kernel: return launch(e, batch);
+    case event_kind::record: return device_.record(e.id, e.stream);
+    case event_kind::wait: return device_.wait(e.id, e.stream);
+    case event_kind::sync_stream:
+    case event_kind::sync_device: return synchronise(e);
+    case event_kind::external_alloc: return external_allocate(e);
+    case event_kind::external_free: return external_free(e.id);
+    case event_kind::step:
+        steps_.begin(e, clock_.now_ps());
+        return allocator_.notify(notification::step);
+    case event_kind::graph_begin: return graph_begin(e);
+    case event_kind::graph_end: return graph_end(e);
+    case event_kind::graph_launch: return graph_launch(e);
+    }
+}
+
+void pass_runner::allocate(const event& e)
+{
+    const std::int64_t t0 = clock_.now_ps();
+    allocation a = allocator_.allocate(e.bytes, e.alignment, e.stream);
+    clock_.charge(a.work);
+    const std::int64_t t1 = clock_.now_ps();
+    if (allocator_.asks_after_calls()) allocator_.after_call(&a);
+    m_.alloc[static_cast<int>(a.how)].add(t1 - t0);
+    reserved_may_have_changed(t1);
+    if (!a.pointer) out_of_memory(e, a);
+    blocks_[e.id] = {a.pointer, a.granted_bytes, e.bytes, born_++, e.stream};
+    live_ += e.bytes;
+    live_over_time_.change(t1, live_);
+    m_.peak_live_bytes = std::max(m_.peak_live_bytes, live_);
+    if (observer_) observer_->allocated(e.id, a.pointer, e.bytes, a.granted_bytes, e.alignment, e.stream);
+}
+
+void pass_runner::deallocate(const event& e)
+{
+    live_block& b = blocks_[e.id];
+    if (observer_) observer_->freed(e.id, b.pointer, b.granted, e.stream);
+    const std::int64_t t0 = clock_.now_ps();
+    const deallocation d = allocator_.deallocate(b.pointer, b.granted, e.stream);
+    clock_.charge(d.work);
+    const std::int64_t t1 = clock_.now_ps();
+    if (allocator_.asks_after_calls()) allocator_.after_call(nullptr);
+    m_.free[static_cast<int>(d.how)].add(t1 - t0);
+    live_ -= b.bytes;
+    b.pointer = 0;
+    live_over_time_.change(t1, live_);
+    reserved_may_have_changed(t1);
+}
+
+void pass_runner::reserved_may_have_changed(std::int64_t now)
+{
+    if (allocator_.reserved_bytes() == reserved_) return;
+    reserved_ = allocator_.reserved_bytes();
+    reserved_over_time_.change(now, reserved_);
+    m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, reserved_);
+}
+
+void pass_runner::collect_accesses(const event& e, const event_batch& batch)
+{
+    accesses_.clear();
+    for (const auto id : batch.reads(e)) accesses_.push_back({blocks_[id].pointer, blocks_[id].bytes, id, false});
+    for (const auto id : batch.writes(e)) accesses_.push_back({blocks_[id].pointer, blocks_[id].bytes, id, true});
+}
+
+void pass_runner::launch(const event& e, const event_batch& batch)
+{
+    std::int64_t duration = 0;
+    if (needs_accesses_) collect_accesses(e, batch);
+    if (kernels_.needs_traffic()) {
+        std::uint64_t bytes = 0;
+        for (const auto& a : accesses_) bytes += a.bytes;
+        duration = kernels_.traffic_ps(bytes);
+    } else {
+        duration = kernels_.duration_ps(e);
+    }
+    if (recording_)
+        graphs_[*recording_].push_back({duration, accesses_});
+    else
+        device_.launch(e.stream, duration, accesses_);
+}
+
+void pass_runner::synchronise(const event& e)
+{
+    if (e.kind == event_kind::sync_stream)
+        device_.sync_stream(e.stream);
+    else
+        device_.sync_device();
+    if (allocator_.asks_after_calls()) allocator_.after_call(nullptr);
+    allocator_.notify(notification::safe_point);
+    reserved_may_have_changed(clock_.now_ps());
+}
+
+void pass_runner::external_allocate(const event& e)
+{
+    const device_ptr p = device_.malloc(e.bytes);
+    if (!p) external_failed(e);
+    externals_[e.id] = {p, e.bytes, e.bytes, born_++, 0};
+    external_live_ += e.bytes;
+    if (allocator_.asks_after_calls()) allocator_.after_call(nullptr);    // the driver may have emptied its pools for it
+    reserved_may_have_changed(clock_.now_ps());
+}
+
+void pass_runner::external_free(std::uint32_t id)
+{
+    device_.free(externals_[id].pointer);
+    external_live_ -= externals_[id].bytes;
+    externals_[id].pointer = 0;
+}
+
+// -- graphs: in eager mode the launches are kept here and executed one by one at each replay
+
+void pass_runner::graph_begin(const event& e)
+{
+    if (mode_ == run_mode::graph) {
+        allocator_.notify(notification::capture_begin);
+        device_.capture_begin(e.stream);
+        return;
+    }
+    recording_ = e.id;
+    graphs_[e.id].clear();
+}
+
+void pass_runner::graph_end(const event& e)
+{
+    if (mode_ == run_mode::graph) {
+        device_.capture_end(e.stream, e.id);
+        allocator_.notify(notification::capture_end);
+        return;
+    }
+    recording_.reset();
+    for (auto& k : graphs_[e.id])
+        for (auto& a : k.accesses) a.block = kernel_access::replayed;
+}
+
+void pass_runner::graph_launch(const event& e)
+{
+    if (mode_ == run_mode::graph) return device_.graph_launch(e.id, e.stream);
+    for (const auto& k : graphs_[e.id]) device_.launch(e.stream, k.picoseconds, k.accesses);
+}
+
+// -- ends
+
+outcome pass_runner::scene_of_failure(const event& e, status what)
+{
+    const allocator_stats s = allocator_.stats();
+    outcome o;
+    o.what = what;
+    o.event = index_;
+    o.step = steps_.count();
+    o.phase = steps_.phase_name();
+    if (e.tag < header_.tags.size()) o.tag = header_.tags[e.tag];
+    o.wanted_bytes = e.bytes;
+    o.live_bytes = live_;
+    o.cached_bytes = s.cached;
+    o.reserved_bytes = s.reserved;
+    o.driver_free_bytes = device_.query_memory().free_bytes;
+    return o;
+}
+
+void pass_runner::out_of_memory(const event& e, const allocation& a)
+{
+    outcome o = scene_of_failure(e, status::oom);
+    const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+                              device_.info().physical_block, a.why};
+    o.cause = judge_failure(scene, allocator_);
+    o.message = "wanted " + human_size(e.bytes) + " for " + o.tag + ", live " + human_size(live_) + ", unused by the allocator " +
+                human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
+    throw pass_ended{o};
+}
+
+void pass_runner::external_failed(const event& e)
+{
+    outcome o = scene_of_failure(e, status::oom);
+    const failure_scene scene{e.bytes, e.bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+                              device_.info().physical_block, failure::memory};
+    const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
+    if (starved) o.what = status::starved;
+    o.cause = "external";
+    o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
+                (starved ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
+    throw pass_ended{o};
+}
+
+void pass_runner::finish()
+{
+    m_.events = index_;
+    m_.calls = difference(device_.calls(), calls_before_);
+    m_.refused = difference(device_.refused_calls(), refused_before_);
+    const allocator_stats s = allocator_.stats();
+    m_.end_reserved_bytes = s.reserved;
+    m_.cached_blocks = allocator_.cached_blocks();
+    m_.failures = s.failures - stats_before_.failures;
+    m_.recoveries = s.recoveries - stats_before_.recoveries;
+    m_.flushes = s.flushes - stats_before_.flushes;
+    m_.flushed_bytes = s.flushed_bytes - stats_before_.flushed_bytes;
+    m_.evictions = s.evictions - stats_before_.evictions;
+    m_.evicted_bytes = s.evicted_bytes - stats_before_.evicted_bytes;
+    m_.recovery = difference(allocator_.recovery(), recovery_before_);
+    if (stats_before_.peak_reserved == 0) m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, s.peak_reserved);
+    if (device_.lowest_free_bytes() != UINT64_MAX) m_.peak_device_bytes = start_free_ - device_.lowest_free_bytes();
+
+    if (m_.result.what != status::crashed) device_.sync_device();
+    const std::int64_t end = clock_.now_ps();
+    steps_.end(end);
+    m_.time_ps = end - begin_ps_;
+    m_.phases = steps_.used();
+    live_over_time_.change(end, live_);
+    reserved_over_time_.change(end, reserved_);
+    m_.live_byte_ps = live_over_time_.total();
+    m_.reserved_byte_ps = reserved_over_time_.total();
+    m_.activity = device_.activity();
+    if (!observer_) return;
+    m_.hazard_count = observer_->hazard_count() - hazards_before_;
+    if (m_.hazard_count == 0) return;
+    m_.hazards = observer_->hazards();
+    m_.result.what = status::corrupted;
+    m_.result.cause = m_.hazards.empty() ? "" : m_.hazards.front().kind;
+    m_.result.message = m_.hazards.empty() ? "hazards in an earlier pass" : m_.hazards.front().message;
+    if (!m_.hazards.empty()) m_.result.event = m_.hazards.front().event;
+}
+
+/// After the clock: blocks that the trace never freed or that a failure left go back in reverse order, so that the next
+/// pass starts from an empty trace on the same allocator.
+void pass_runner::free_what_is_left()
+{
+    std::vector<std::uint32_t> left;
+    for (std::uint32_t id = 0; id < blocks_.size(); ++id)
+        if (blocks_[id].pointer) left.push_back(id);
+    std::sort(left.begin(), left.end(), [&](auto x, auto y) { return blocks_[x].born > blocks_[y].born; });
+    try {
+        for (const auto id : left) {
+            const auto& b = blocks_[id];
+            if (observer_) observer_->freed(id, b.pointer, b.granted, b.stream);
+            allocator_.deallocate(b.pointer, b.granted, b.stream);
+        }
+        for (std::uint32_t id = 0; id < externals_.size(); ++id)
+            if (externals_[id].pointer) external_free(id);
+    } catch (const std::exception& e) {
+        if (m_.result.what == status::completed) {
+            m_.result.what = status::crashed;
+            m_.result.message = e.what();
+        }
+    }
+}
+
+/// A reason why the allocator cannot run this trace, to be found before it starts; empty if there is none.
+std::string cannot_run(const allocator_traits& traits, const trace_summary& summary)
+{
+    if (traits.needs_lifo && !summary.lifo)
+        return "frees must be last in, first out on each stream; the trace breaks that at event " +
+               std::to_string(summary.first_non_lifo_event);
+    if (summary.max_alignment > traits.max_alignment)
+        return "the trace asks for an alignment of " + std::to_string(summary.max_alignment) + " bytes, the allocator gives " +
+               std::to_string(traits.max_alignment);
+    return "";
+}
+
+repetition unsupported(repetition r, const std::string& why)
+{
+    r.cold.result.what = status::unsupported;
+    r.cold.result.message = why;
+    return r;
+}
+
+}  // namespace
+
+pass_measurement run_pass(const trace& t, const trace_summary& summary, device& dev, allocator& alloc, run_mode mode,
+                          const kernel_settings& kernels, std::uint64_t start_free_bytes, const run_controls& controls)
+{
+    return pass_runner(t, summary, dev, alloc, mode, kernels, start_free_bytes).run(controls);
+}
+
+repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls)
+{
+    repetition r;
+    r.process = ::getpid();
+    const trace& t = *c.workload->recipe;
+    const trace_summary& summary = c.workload->summary;
+    const auto dev = open_device(c.on, {c.vram_limit_bytes, c.verify != verify_level::off});
+    dev->set_streams(summary.streams);
+    const std::uint64_t start_free = dev->query_memory().free_bytes;
+    const kernel_settings kernels{c.kernels, parse_number(c.kernel_scale, "--kernel-scale", 0.0, 1e6)};
+    std::unique_ptr<allocator> alloc;
+    try {
+        alloc = make(*dev, summary.streams);
+        const std::string why = cannot_run(alloc->traits(), summary);
+        if (!why.empty()) return unsupported(std::move(r), why);
+        alloc->prepare(t, summary);
+    } catch (const unsupported_error& e) {
+        return unsupported(std::move(r), e.what());
+    }
+    r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+    if (r.cold.result.what == status::completed)
+        r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+    const driver_call_counts before = dev->calls();
+    alloc.reset();
+    (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);
+    return r;
+}
+
+repetition run_repetition(const cell& c, const run_controls& controls)
+{
+    return run_repetition(
+        c, [&](device& dev, std::uint32_t streams) { return make_allocator(c.allocator, dev, streams); }, controls);
+}
+
+}  // namespace vrambench

@@ -1,0 +1,177 @@
+#include "bench/table_rows.hpp"
+
+#include "bench/derive.hpp"
+#include "bench/table.hpp"
+#include "spec/units.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace vrambench {
+
+namespace {
+
+/// Below this a duration says more about the timer than about the allocator: five times the timer's own cost.
+double timer_floor_ns(const run_document& run, const cell& c)
+{
+    if (c.on.simulated) return 0;
+    for (const environment_fact& f : run.environment)
+        if (f.key == "timer_cost_ps" && f.is_number) return 5 * static_cast<double>(f.number) / 1000.0;
+    return 0;
+}
+
+std::string duration(double ns, double floor_ns)
+{
+    return ns < floor_ns ? "< " + human_time(floor_ns) : human_time(ns);
+}
+
+std::string added(const pass_metrics& m)
+{
+    if (m.result && m.result->what != status::completed) return to_string(m.result->what);
+    if (!m.numbers || !m.numbers->added_ns) return "-";
+    return short_number(as_double(m.numbers->added_ns->median));
+}
+
+std::string bytes(const std::optional<estimate>& e)
+{
+    if (!e) return "-";
+    return human_size(static_cast<std::uint64_t>(as_double(e->median)));
+}
+
+std::string times(const std::optional<estimate>& e)
+{
+    if (!e) return "-";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2fx", as_double(e->median));
+    return text;
+}
+
+/// Calls that take memory from the driver or give it back; launches and waits are the engine's.
+double memory_calls(const call_numbers& calls)
+{
+    using enum driver_call;
+    double sum = 0;
+    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve, unreserve,
+                                create, map, set_access, unmap, release})
+        sum += as_double(calls[static_cast<std::size_t>(k)]);
+    return sum;
+}
+
+std::array<std::string, value_columns> values_of(const cell_metrics& m, double floor_ns)
+{
+    const pass_numbers& n = *m.cold.numbers;
+    const recovery_metrics& r = n.recovery;
+    const bool allocates = n.any_alloc.count != 0;
+    return {added(m.cold),
+            m.steady ? added(*m.steady) : "-",
+            bytes(n.peak_reserved_bytes),
+            times(n.device_bloat),
+            short_count(memory_calls(n.calls)),
+            short_count(as_double(r.flushes)) + "/" + short_count(as_double(r.recoveries)),
+            allocates ? duration(n.any_alloc.p99, floor_ns) : "-",
+            allocates ? duration(n.any_alloc.max, floor_ns) : "-"};
+}
+
+std::string outcome_words(const pass_metrics& m)
+{
+    if (!m.result) return "not measured";
+    std::string words = in_words(*m.result);
+    if (m.hazard_count != 0) words += ", " + std::to_string(m.hazard_count) + (m.hazard_count == 1 ? " hazard" : " hazards");
+    return words;
+}
+
+table_row row_of(const run_document& run, const cell& c)
+{
+    const cell_metrics m = derive(c, reference_of(run, c));
+    table_row row;
+    row.title = c.allocator.title.empty() ? c.allocator.spec : c.allocator.title;
+    if (c.reference) row.title += " (reference)";
+    row.outcome = outcome_words(m.cold);
+    row.finished = m.cold.numbers.has_value();
+    if (row.finished) row.values = values_of(m, timer_floor_ns(run, c));
+    return row;
+}
+
+/// Whether a name like "h200" does not say which device of the run is meant.
+bool has_several_devices(const run_document& run)
+{
+    return std::any_of(run.cells.begin(), run.cells.end(), [&](const cell& c) { return c.on.spec != run.cells.front().on.spec; });
+}
+
+std::string facts_of(const run_document& run, const cell& c, bool per_token)
+{
+    const trace_summary& s = c.workload->summary;
+    // A simulator's figures are never shown as a GPU's.
+    std::string facts = (c.on.simulated ? "simulated " : c.on.kind + " ") + c.on.name;
+    if (has_several_devices(run)) facts += " (" + c.on.spec + ")";
+    facts += c.vram_limit_bytes ? ", limit " + human_size(*c.vram_limit_bytes) : ", no limit";
+    if (per_token) facts += ", " + short_count(static_cast<double>(s.tokens)) + " tokens";
+    facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
+    facts += std::string(", kernels ") + to_string(c.kernels);
+    if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
+    if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
+    return facts;
+}
+
+bool same_conditions(const cell& a, const cell& b)
+{
+    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
+           a.workload->recipe->header().spec == b.workload->recipe->header().spec;
+}
+
+/// Cells that are compared with each other; references join every group of their conditions, unless nothing else is there.
+std::vector<std::vector<const cell*>> grouped(const run_document& run)
+{
+    std::vector<std::vector<const cell*>> groups;
+    const auto join = [&](const cell& c) {
+        const auto fits = [&](const auto& g) {
+            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes;
+        };
+        const auto group = std::find_if(groups.begin(), groups.end(), fits);
+        if (group != groups.end()) group->push_back(&c);
+        else groups.push_back({&c});
+    };
+    for (const cell& c : run.cells)
+        if (!c.reference) join(c);
+    for (const cell& c : run.cells) {
+        if (!c.reference) continue;
+        bool joined = false;
+        for (auto& group : groups)
+            if (same_conditions(*group.front(), c)) {
+                group.push_back(&c);
+                joined = true;
+            }
+        if (!joined) groups.push_back({&c});
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::array<column_heading, value_columns> column_headings(bool per_token)
+{
+    return {{{"added", "cold"},
+             {per_token ? "ns/token" : "ns/step", "steady"},
+             {"peak", "reserved"},
+             {"device", "bloat"},
+             {"driver", "calls"},
+             {"flushes/", "recov."},
+             {"alloc", "p99"},
+             {"alloc", "worst"}}};
+}
+
+std::vector<table_group> table_groups(const run_document& run)
+{
+    std::vector<table_group> groups;
+    for (const auto& cells : grouped(run)) {
+        table_group& g = groups.emplace_back();
+        const cell& first = *cells.front();
+        g.per_token = first.workload->summary.tokens > 0;
+        g.workload = first.workload->recipe->header().spec;
+        g.facts = facts_of(run, first, g.per_token);
+        for (const cell* c : cells) g.rows.push_back(row_of(run, *c));
+    }
+    return groups;
+}
+
+}  // namespace vrambench

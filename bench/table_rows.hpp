@@ -1,0 +1,44 @@
+#pragma once
+// The contents of the comparison table, before any layout: groups of cells and their rows as words.
+
+#include "bench/run_document.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace vrambench {
+
+inline constexpr std::size_t value_columns = 8;
+
+/// Headings of the value columns, on two lines.
+struct column_heading {
+    const char* upper;
+    const char* lower;
+};
+/// The first two read across: "added ns/token" over "cold, steady".
+std::array<column_heading, value_columns> column_headings(bool per_token);
+
+struct table_row {
+    std::string title;
+    std::string outcome;                     ///< "completed", or why there is nothing to compare
+    bool finished = false;                   ///< false: `values` are empty
+    std::array<std::string, value_columns> values;
+};
+
+struct table_group {
+    std::string workload;                    ///< canonical spec
+    std::string facts;                       ///< "simulated h200, limit 512 MiB, 8,192 tokens, ..."
+    bool per_token = true;
+    std::vector<table_row> rows;
+};
+
+/// Cells of one device, workload, limit, mode and kernels form a group, in the order in which they were planned. Their
+/// reference is the last row.
+std::vector<table_group> table_groups(const run_document& run);
+
+/// How to read the table.
+inline constexpr const char* table_legend =
+    "added: time beyond `ideal`, for an empty (cold) and a used (steady) allocator; bloat: driver's peak over max live.";
+
+}  // namespace vrambench

@@ -1,0 +1,121 @@
+#include "device/registry.hpp"
+
+#include "device/sim/profile.hpp"
+#include "device/sim/sim_device.hpp"
+#include "spec/errors.hpp"
+#include "spec/units.hpp"
+
+namespace vrambench {
+
+namespace {
+
+const entry& sim_entry()
+{
+    static const entry e{
+        "sim",
+        "a deterministic simulated GPU: same calls, same answers and same virtual times on any machine",
+        "costs and behaviour measured on one card, written down in its profile; results are simulated, never a GPU's",
+        {
+            {"vram", key_type::size, "profile", "bytes", "memory that is free before anything is allocated", {"profile"}, MiB},
+            {"block", key_type::size, "profile", "bytes",
+             "physical block of raw allocations; 256 is the byte-exact device that calculated tables assume", {"profile"}, 256, GiB},
+            {"pool", key_type::choice, "cuda", "", "how stream-ordered pools decide", {"cuda"}},
+        },
+        "PROFILE (h200) or @FILE.json",
+    };
+    return e;
+}
+
+const entry& auto_entry()
+{
+    static const entry e{"auto", "the best device that answers: a GPU, else sim:h200", "", {}};
+    return e;
+}
+
+const entry& cuda_entry()
+{
+    static const entry e{"cuda", "an NVIDIA GPU (not in this build)", "", {}, "N, the device's number"};
+    return e;
+}
+
+const entry& hip_entry()
+{
+    static const entry e{"hip", "an AMD GPU (not in this build)", "", {}, "N, the device's number"};
+    return e;
+}
+
+sim::profile find_profile(const std::string& name)
+{
+    if (!name.empty() && name[0] == '@') return sim::load_profile(name.substr(1));
+    std::vector<std::string> names;
+    for (const auto& [known, text] : sim::built_in_profiles()) {
+        if (known == name) return sim::parse_profile(text, "profile " + known);
+        names.push_back(known);
+    }
+    const std::string near = nearest(name, names);
+    throw input_error("unknown device profile '" + name + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
+                      " (vrambench list devices; a file is sim:@FILE.json)");
+}
+
+device_choice choose_sim(const spec& s)
+{
+    device_choice c;
+    c.kind = "sim";
+    c.simulated = true;
+    const std::string positional = s.positional.empty() ? "h200" : s.positional;
+    c.settings = resolve(sim_entry(), s);
+    c.settings.set("profile", positional);
+    const sim::profile p = find_profile(positional);
+    c.name = p.name;
+    if (c.settings.is("vram", "profile")) c.settings.set("vram", exact_size(p.free_bytes));
+    if (c.settings.is("block", "profile")) c.settings.set("block", exact_size(p.physical_block));
+    const std::uint64_t vram = c.settings.size("vram");
+    const std::uint64_t block = c.settings.size("block");
+    if (vram > p.total_bytes)
+        throw input_error("vram=" + exact_size(vram) + " is more than the profile '" + p.name + "' has (" +
+                          human_size(p.total_bytes) + ")");
+    if ((block & (block - 1)) != 0) throw input_error("block=" + exact_size(block) + " must be a power of two");
+    c.spec = "sim:" + positional + ",vram=" + c.settings.text("vram") + ",block=" + c.settings.text("block") +
+             ",pool=" + c.settings.text("pool");
+    return c;
+}
+
+}  // namespace
+
+const std::vector<const entry*>& device_entries()
+{
+    static const std::vector<const entry*> all = {&auto_entry(), &sim_entry(), &cuda_entry(), &hip_entry()};
+    return all;
+}
+
+device_choice choose_device(std::string_view text)
+{
+    spec s = parse_spec(text);
+    const entry& e = find_entry(device_entries(), s.name, "device");
+    if (&e == &auto_entry()) {
+        resolve(e, s);
+        s = parse_spec("sim:h200");
+    } else if (&e != &sim_entry()) {
+        throw input_error("no device '" + std::string(text) + "': this build has no " + s.name +
+                          " support (use --device sim:h200, or see vrambench list devices)");
+    }
+    return choose_sim(s);
+}
+
+std::unique_ptr<device> open_device(const device_choice& choice, const device_options& options)
+{
+    sim::profile p = find_profile(choice.settings.text("profile"));
+    p.physical_block = choice.settings.size("block");
+    // Only whole 2 MiB blocks were seen to be shared; a device with another block size gives every request its own.
+    if (p.shared_up_to > p.physical_block || p.physical_block == 256) p.shared_up_to = 0;
+    std::uint64_t free_bytes = choice.settings.size("vram");
+    if (options.vram_limit_bytes) {
+        if (*options.vram_limit_bytes > free_bytes)
+            throw input_error("--vram-limit " + exact_size(*options.vram_limit_bytes) + " is above the " +
+                              human_size(free_bytes) + " that " + choice.spec + " has free");
+        free_bytes = *options.vram_limit_bytes;
+    }
+    return std::make_unique<sim::sim_device>(std::move(p), choice.spec, free_bytes, options.check_hazards);
+}
+
+}  // namespace vrambench

@@ -1,0 +1,193 @@
+#include "device/sim/profile.hpp"
+
+#include "spec/errors.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <sstream>
+
+namespace vrambench::sim {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// Reads one profile document and says where it is wrong.
+class reader {
+public:
+    reader(const json& j, std::string where) : j_(j), where_(std::move(where)) {}
+
+    [[noreturn]] void fail(const std::string& key, const std::string& what) const
+    {
+        throw input_error(where_ + ": \"" + key + "\" " + what);
+    }
+
+    const json& at(const std::string& key) const
+    {
+        if (!j_.is_object() || !j_.contains(key)) fail(key, "is missing");
+        return j_.at(key);
+    }
+    reader in(const std::string& key) const
+    {
+        if (!at(key).is_object()) fail(key, "must be an object");
+        return reader(at(key), where_ + ": " + key);
+    }
+    std::string text(const std::string& key) const
+    {
+        if (!at(key).is_string()) fail(key, "must be text");
+        return at(key).get<std::string>();
+    }
+    std::uint64_t number(const std::string& key, std::uint64_t most = std::uint64_t{1} << 60) const
+    {
+        const auto& v = at(key);
+        if (!v.is_number_unsigned() || v.get<std::uint64_t>() > most)
+            fail(key, "must be a whole number from 0 to " + std::to_string(most));
+        return v.get<std::uint64_t>();
+    }
+    bool flag(const std::string& key) const
+    {
+        if (!at(key).is_boolean()) fail(key, "must be true or false");
+        return at(key).get<bool>();
+    }
+    /// Nanoseconds in the file, picoseconds in the result.
+    std::int64_t time(const std::string& key) const
+    {
+        return static_cast<std::int64_t>(number(key, 1'000'000'000'000)) * 1000;
+    }
+
+    cost_curve curve(const std::string& key) const
+    {
+        const auto& v = at(key);
+        if (!v.is_array() || v.empty()) fail(key, "must be a list of [bytes, nanoseconds] pairs");
+        std::vector<std::pair<std::uint64_t, std::int64_t>> points;
+        for (const auto& p : v) {
+            if (!p.is_array() || p.size() != 2 || !p[0].is_number_unsigned() || !p[1].is_number_unsigned())
+                fail(key, "must be a list of [bytes, nanoseconds] pairs of whole numbers");
+            points.emplace_back(p[0].get<std::uint64_t>(), static_cast<std::int64_t>(p[1].get<std::uint64_t>()) * 1000);
+            if (points.size() > 1 && points[points.size() - 2].first >= points.back().first)
+                fail(key, "must have rising sizes");
+        }
+        return cost_curve(std::move(points));
+    }
+    /// `growing` and `loaded` are optional: a call that was not measured so costs what it costs idle.
+    call_cost call(const std::string& key) const
+    {
+        const reader r = in(key);
+        call_cost c;
+        c.idle = r.curve("idle");
+        c.growing = r.j_.contains("growing") ? r.curve("growing") : c.idle;
+        c.loaded = r.j_.contains("loaded") ? r.curve("loaded") : c.growing;
+        return c;
+    }
+
+private:
+    const json& j_;
+    std::string where_;
+};
+
+pool_cost read_pool_cost(const reader& r)
+{
+    pool_cost c;
+    c.own = r.time("hit_own");
+    c.completed = r.time("hit_completed");
+    c.other_stream = r.time("hit_other_stream");
+    c.merged = r.time("hit_merged");
+    c.internal = r.time("internal_dependency");
+    c.fail = r.time("fail");
+    c.free = r.time("free");
+    c.trim = r.time("trim");
+    c.map_call = r.time("map_call");
+    c.per_new_chunk = r.time("per_new_chunk");
+    c.per_remapped = r.time("per_remapped_chunk");
+    c.per_mapped = r.time("per_mapped_chunk");
+    c.per_released = r.time("per_released_chunk");
+    c.per_polled = r.time("per_polled_block");
+    return c;
+}
+
+void read_call_costs(profile& p, const reader& r)
+{
+    p.malloc = r.call("malloc");
+    p.free = r.call("free");
+    p.create = r.call("create");
+    p.map = r.call("map");
+    p.set_access = r.call("set_access");
+    p.unmap = r.call("unmap");
+    p.release = r.call("release");
+}
+
+void read_fixed_times(profile& p, const reader& r)
+{
+    p.launch = r.time("launch");
+    p.launch_latency = r.time("launch_latency");
+    p.kernel_overhead = r.time("kernel_overhead");
+    p.graph_launch = r.time("graph_launch");
+    p.sync = r.time("sync");
+    p.record = r.time("record");
+    p.wait = r.time("wait");
+    p.memory_info = r.time("memory_info");
+    p.reserve = r.time("reserve");
+    p.unreserve = r.time("unreserve");
+    p.release_mapped = r.time("release_mapped");
+}
+
+}  // namespace
+
+cost_curve::cost_curve(std::vector<std::pair<std::uint64_t, std::int64_t>> points) : points_(std::move(points)) {}
+
+std::int64_t cost_curve::at(std::uint64_t bytes) const
+{
+    if (bytes <= points_.front().first || points_.size() == 1) return points_.front().second;
+    std::size_t i = 1;
+    while (i + 1 < points_.size() && points_[i].first < bytes) ++i;
+    const auto& [x0, y0] = points_[i - 1];
+    const auto& [x1, y1] = points_[i];
+    const __int128 rise = static_cast<__int128>(y1 - y0) * static_cast<__int128>(bytes - x0) / static_cast<__int128>(x1 - x0);
+    const std::int64_t y = y0 + static_cast<std::int64_t>(rise);
+    return y > 0 ? y : 0;
+}
+
+profile parse_profile(std::string_view text, const std::string& origin)
+{
+    const json j = json::parse(text, nullptr, false);
+    if (j.is_discarded()) throw input_error(origin + ": not valid JSON");
+    const reader r(j, origin);
+    if (r.text("schema") != "vrambench.profile/1") r.fail("schema", "must be \"vrambench.profile/1\"");
+    profile p;
+    p.name = r.text("name");
+    p.source = r.text("source");
+    p.total_bytes = r.number("total_bytes");
+    p.free_bytes = r.number("free_bytes");
+    if (p.free_bytes == 0 || p.free_bytes > p.total_bytes) r.fail("free_bytes", "must be above 0 and at most total_bytes");
+    p.physical_block = r.number("physical_block");
+    if (p.physical_block < 256 || (p.physical_block & (p.physical_block - 1)) != 0)
+        r.fail("physical_block", "must be a power of two of at least 256");
+    p.shared_up_to = r.number("shared_up_to");
+    if (p.shared_up_to > p.physical_block) r.fail("shared_up_to", "must be at most physical_block");
+    p.vmm_granularity = r.number("vmm_granularity");
+    p.address_space = r.number("address_space");
+    p.pool_rules = r.text("pool_rules");
+    p.free_waits = r.flag("free_waits");
+    p.launch_queue = static_cast<std::uint32_t>(r.number("launch_queue", 1u << 20));
+    if (p.launch_queue == 0) r.fail("launch_queue", "must be at least 1");
+    p.flops_per_second = r.number("flops_per_second");
+    p.bytes_per_second = r.number("bytes_per_second");
+    if (p.flops_per_second == 0 || p.bytes_per_second == 0) r.fail("bytes_per_second", "and flops_per_second must be above 0");
+    p.work_unit = static_cast<std::int64_t>(r.number("work_unit_ps", 1'000'000));
+    read_fixed_times(p, r.in("times_ns"));
+    read_call_costs(p, r.in("calls_ns"));
+    p.pool = read_pool_cost(r.in("pool_ns"));
+    return p;
+}
+
+profile load_profile(const std::string& path)
+{
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw input_error("cannot read the device profile '" + path + "'");
+    std::ostringstream text;
+    text << in.rdbuf();
+    return parse_profile(text.str(), path);
+}
+
+}  // namespace vrambench::sim

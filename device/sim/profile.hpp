@@ -1,0 +1,71 @@
+#pragma once
+// What a simulated card is made of and what its driver's calls cost. Read from JSON: the shipped ones are built in
+// (device/sim/profiles), others are files (`sim:@FILE.json`). Sizes in bytes; times in nanoseconds in the file, in
+// integer picoseconds here.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace vrambench::sim {
+
+/// Cost by size: linear between the points in between, constant below the first, the last slope beyond the last.
+class cost_curve {
+public:
+    cost_curve() = default;
+    /// Points (bytes, picoseconds), ascending in bytes. At least one.
+    explicit cost_curve(std::vector<std::pair<std::uint64_t, std::int64_t>> points);
+    std::int64_t at(std::uint64_t bytes) const;
+
+private:
+    std::vector<std::pair<std::uint64_t, std::int64_t>> points_;
+};
+
+/// A call in the three situations that were seen to differ.
+struct call_cost {
+    cost_curve idle;      ///< the device idle, memory that was just given back
+    cost_curve growing;   ///< the device idle, more memory taken than ever before
+    cost_curve loaded;    ///< kernels queued or running
+};
+
+/// Prices of a stream-ordered pool's work (pool_work), picoseconds.
+struct pool_cost {
+    std::int64_t own = 0, completed = 0, other_stream = 0, merged = 0, internal = 0, fail = 0, free = 0, trim = 0;
+    std::int64_t map_call = 0;                 ///< once for a call that maps anything
+    std::int64_t per_new_chunk = 0, per_remapped = 0, per_mapped = 0, per_released = 0, per_polled = 0;
+};
+
+struct profile {
+    std::string name;
+    std::string source;                        ///< how it was measured
+    std::uint64_t total_bytes = 0;
+    std::uint64_t free_bytes = 0;              ///< after the context was made
+    std::uint64_t physical_block = 0;          ///< raw allocations occupy multiples of this
+    std::uint64_t shared_up_to = 0;            ///< raw requests up to this share one block
+    std::uint64_t vmm_granularity = 0;         ///< 0: no virtual memory management
+    std::uint64_t address_space = 0;           ///< that can be reserved
+    std::string pool_rules;                    ///< "cuda"
+    bool free_waits = true;                    ///< raw free returns only when the device is idle
+    std::uint32_t launch_queue = 0;            ///< launches that a stream can hold before the host blocks
+    std::uint64_t flops_per_second = 0, bytes_per_second = 0;
+    std::int64_t work_unit = 0;                ///< a policy's slot or node visited
+
+    std::int64_t launch = 0, launch_latency = 0, kernel_overhead = 0, graph_launch = 0;
+    std::int64_t sync = 0, record = 0, wait = 0, memory_info = 0, reserve = 0, unreserve = 0;
+    std::int64_t release_mapped = 0;           ///< releasing a handle whose memory stays mapped
+    call_cost malloc, free, create, map, set_access, unmap, release;
+    pool_cost pool;
+};
+
+/// Parses a profile. `origin` names it in errors. Throws input_error with one clear line.
+profile parse_profile(std::string_view json, const std::string& origin);
+
+/// Reads a profile file. Throws input_error.
+profile load_profile(const std::string& path);
+
+/// The built-in profiles: name and JSON text.
+const std::vector<std::pair<std::string, std::string_view>>& built_in_profiles();
+
+}  // namespace vrambench::sim

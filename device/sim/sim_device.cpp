@@ -1,0 +1,438 @@
+#include "device/sim/sim_device.hpp"
+
+#include "device/sim/cuda_pool.hpp"
+
+namespace vrambench::sim {
+
+namespace {
+
+// Address ranges far apart, so that no two kinds of memory can be mistaken for each other.
+constexpr device_ptr raw_base = device_ptr{1} << 50;
+constexpr device_ptr virtual_base = device_ptr{2} << 50;
+constexpr device_ptr pool_base = device_ptr{4} << 50;
+constexpr device_ptr pool_spacing = device_ptr{1} << 44;
+
+[[noreturn]] void invalid(driver_call call, const std::string& why) { throw device_error(call, 1, "invalid value", why); }
+
+}  // namespace
+
+struct sim_device::pool_slot final : pool_listener {
+    pool_slot(device_ptr first, hazard_checker* c) : base(first), checker(c) {}
+
+    void backed(std::uint64_t offset, std::uint64_t bytes) override { checker->memory_obtained(base + offset, bytes); }
+    void unbacked(std::uint64_t offset, std::uint64_t bytes) override
+    {
+        checker->memory_returned(base + offset, bytes, driver_call::pool_trim);
+    }
+    void observed(std::uint32_t stream, mark up_to) override { checker->observed(stream, up_to); }
+    void depends(std::uint32_t stream, std::uint32_t on, mark up_to) override { checker->depends(stream, on, up_to); }
+
+    device_ptr base;
+    hazard_checker* checker;
+    std::unique_ptr<stream_pool> pool;
+};
+
+struct sim_device::queued_launches {
+    std::vector<std::int64_t> ends;      ///< ring
+    std::size_t next = 0;
+};
+
+sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
+    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes),
+      heap_(memory_, profile_.physical_block, profile_.shared_up_to, raw_base),
+      virtual_(memory_, profile_.vmm_granularity, profile_.address_space, virtual_base)
+{
+    info_.kind = "sim";
+    info_.name = profile_.name;
+    info_.spec = std::move(canonical_spec);
+    info_.simulated = true;
+    info_.total_bytes = profile_.total_bytes;
+    info_.vmm_granularity = profile_.vmm_granularity;
+    info_.physical_block = profile_.physical_block;
+    info_.flops_per_second = profile_.flops_per_second;
+    info_.bytes_per_second = profile_.bytes_per_second;
+    clock_ = host_clock(&now_, profile_.work_unit);
+    if (check_hazards) checker_ = std::make_unique<hazard_checker>(1);
+    set_streams(1);
+}
+
+sim_device::~sim_device() = default;
+
+void sim_device::set_streams(std::uint32_t n)
+{
+    order_.set_streams(n);
+    queues_.resize(n);
+    for (auto& q : queues_) q.ends.assign(profile_.launch_queue, 0);
+    meter_ = activity_meter(n == 1);
+    meter_.reset(now_);
+    if (checker_) checker_->set_streams(n);
+}
+
+std::int64_t sim_device::busy_until_ps() const
+{
+    std::int64_t end = 0;
+    for (std::uint32_t s = 0; s < order_.streams(); ++s) end = std::max(end, order_.end_ps(s));
+    return end;
+}
+
+void sim_device::forbid_in_capture(driver_call call) const
+{
+    if (capturing_) throw device_error(call, 900, "operation not permitted while a stream is capturing", "");
+}
+
+// -- prices
+
+std::int64_t sim_device::price(const call_cost& cost, std::uint64_t bytes, bool growing) const
+{
+    if (loaded()) return cost.loaded.at(bytes);
+    return growing ? cost.growing.at(bytes) : cost.idle.at(bytes);
+}
+
+std::int64_t sim_device::price(const pool_work& w) const
+{
+    const auto& c = profile_.pool;
+    std::int64_t t = w.new_chunks * c.per_new_chunk + w.remapped * c.per_remapped + w.mapped * c.per_mapped +
+                     w.released * c.per_released + w.polled * c.per_polled;
+    switch (w.how) {
+    case pool_work::route::own: return t + c.own;
+    case pool_work::route::completed: return t + c.completed;
+    case pool_work::route::other_stream: return t + c.other_stream;
+    case pool_work::route::merged: return t + c.merged;
+    case pool_work::route::mapped: return t + c.map_call;
+    case pool_work::route::internal: return t + c.internal;
+    case pool_work::route::fail: return t + c.fail;
+    }
+    return t;
+}
+
+// -- streams and events
+
+void sim_device::record(event_id event, stream_id stream)
+{
+    forbid_in_capture(driver_call::record);
+    spend(profile_.record);
+    order_.record(event, stream);
+    if (checker_) checker_->recorded(event, stream, order_.clock(stream));
+    count(driver_call::record);
+}
+
+void sim_device::wait(event_id event, stream_id stream)
+{
+    forbid_in_capture(driver_call::wait);
+    spend(profile_.wait);
+    order_.wait(event, stream);
+    if (checker_) checker_->waited(event, stream);
+    count(driver_call::wait);
+}
+
+void sim_device::sync_stream(stream_id stream)
+{
+    forbid_in_capture(driver_call::sync);
+    now_ = std::max(now_, order_.end_ps(stream));
+    spend(profile_.sync);
+    if (checker_) checker_->synced_stream(stream, order_.clock(stream));
+    if (!pools_.empty()) {
+        const knowledge known = order_.covered_by_sync(stream);
+        after_sync(&known);
+    }
+    count(driver_call::sync);
+}
+
+void sim_device::sync_device()
+{
+    forbid_in_capture(driver_call::sync);
+    now_ = std::max(now_, busy_until_ps());
+    spend(profile_.sync);
+    if (checker_) checker_->synced_device();
+    after_sync(nullptr);
+    count(driver_call::sync);
+}
+
+/// Pools give memory back above their threshold, and the synchronising call pays for it.
+void sim_device::after_sync(const knowledge* known)
+{
+    for (auto* p : pools_) {
+        pool_work work;
+        p->synchronised(known, work);
+        spend(work.released * profile_.pool.per_released);
+    }
+}
+
+// -- raw memory
+
+device_ptr sim_device::malloc(std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::malloc);
+    if (bytes == 0) invalid(driver_call::malloc, "zero bytes");
+    spend(price(profile_.malloc, bytes, would_grow(bytes)));
+    device_ptr p = heap_.allocate(bytes);
+    if (!p && !pools_.empty()) {    // pools give back what they know to be completed, then the driver looks again
+        spend(release_all_pools() * profile_.pool.per_released);
+        p = heap_.allocate(bytes);
+    }
+    if (!p) {
+        count_refused(driver_call::malloc);
+        return 0;
+    }
+    highest_used_ = std::max(highest_used_, used_bytes());
+    if (checker_) checker_->memory_obtained(p, heap_.extent(p));
+    count(driver_call::malloc);
+    return p;
+}
+
+std::uint32_t sim_device::release_all_pools()
+{
+    std::uint32_t chunks = 0;
+    for (auto* p : pools_) chunks += p->release_completed();
+    return chunks;
+}
+
+void sim_device::free(device_ptr pointer)
+{
+    forbid_in_capture(driver_call::free);
+    const std::uint64_t extent = heap_.extent(pointer);
+    if (extent == 0) invalid(driver_call::free, "no such allocation");
+    const std::int64_t cost = price(profile_.free, extent, false);
+    if (profile_.free_waits) {
+        now_ = std::max(now_, busy_until_ps());
+        if (checker_) checker_->synced_device();
+    }
+    spend(cost);
+    heap_.free(pointer);
+    if (checker_) checker_->memory_returned(pointer, extent, driver_call::free);
+    count(driver_call::free);
+}
+
+memory_info sim_device::query_memory()
+{
+    spend(profile_.memory_info);
+    count(driver_call::memory_info);
+    return {memory_.free_bytes(), info_.total_bytes};
+}
+
+// -- stream-ordered memory
+
+sim_device::pool_slot& sim_device::slot(pool_id pool)
+{
+    if (pool >= pool_slots_.size() || !pool_slots_[pool]) invalid(driver_call::malloc_async, "no such pool");
+    return *pool_slots_[pool];
+}
+
+pool_id sim_device::create_pool(const pool_settings& settings)
+{
+    forbid_in_capture(driver_call::pool_create);
+    const pool_id id = static_cast<pool_id>(pool_slots_.size());
+    auto s = std::make_unique<pool_slot>(pool_base + id * pool_spacing, checker_.get());
+    s->pool = std::make_unique<cuda_pool>(pool_environment{memory_, order_, now_, pools_, info_.total_bytes}, settings);
+    if (checker_) s->pool->set_listener(s.get());
+    pool_slots_.push_back(std::move(s));
+    count(driver_call::pool_create);
+    return id;
+}
+
+void sim_device::destroy_pool(pool_id pool)
+{
+    forbid_in_capture(driver_call::pool_destroy);
+    slot(pool);
+    pool_slots_[pool].reset();
+    count(driver_call::pool_destroy);
+}
+
+pool_id sim_device::default_pool()
+{
+    if (!default_pool_) {
+        pool_settings settings;
+        settings.threshold = 0;    // the default pool gives everything back at a synchronisation
+        default_pool_ = create_pool(settings);
+    }
+    return *default_pool_;
+}
+
+void sim_device::set_threshold(pool_id pool, std::uint64_t bytes) { slot(pool).pool->set_threshold(bytes); }
+
+void sim_device::trim_pool(pool_id pool, std::uint64_t keep_bytes)
+{
+    forbid_in_capture(driver_call::pool_trim);
+    pool_work work;
+    slot(pool).pool->trim(keep_bytes, work);
+    spend(profile_.pool.trim + work.released * profile_.pool.per_released);
+    count(driver_call::pool_trim);
+}
+
+pool_usage sim_device::usage(pool_id pool)
+{
+    const auto& c = slot(pool).pool->counts();
+    return {c.reserved, c.reserved_high, c.used, c.used_high, c.pending};
+}
+
+device_ptr sim_device::malloc_async(std::uint64_t bytes, pool_id pool, stream_id stream)
+{
+    if (capturing_) throw unsupported_error("graph memory nodes are not modelled by the simulator");
+    if (bytes == 0) invalid(driver_call::malloc_async, "zero bytes");
+    auto& s = slot(pool);
+    pool_work work;
+    const std::uint64_t offset = s.pool->allocate(bytes, stream, work);
+    spend(price(work));
+    highest_used_ = std::max(highest_used_, used_bytes());
+    if (offset == stream_pool::none) {
+        count_refused(driver_call::malloc_async);
+        return 0;
+    }
+    count(driver_call::malloc_async);
+    return s.base + offset;
+}
+
+void sim_device::free_async(device_ptr pointer, stream_id stream)
+{
+    if (capturing_) throw unsupported_error("graph memory nodes are not modelled by the simulator");
+    const std::uint64_t id = pointer < pool_base ? UINT64_MAX : (pointer - pool_base) / pool_spacing;
+    if (id >= pool_slots_.size() || !pool_slots_[id]) invalid(driver_call::free_async, "not an address of a pool");
+    auto& s = *pool_slots_[id];
+    spend(profile_.pool.free);
+    if (!s.pool->free(pointer - s.base, stream)) invalid(driver_call::free_async, "no such allocation");
+    count(driver_call::free_async);
+}
+
+// -- virtual memory
+
+device_ptr sim_device::reserve(std::uint64_t bytes)
+{
+    spend(profile_.reserve);
+    const device_ptr p = virtual_.reserve(bytes);
+    if (p)
+        count(driver_call::reserve);
+    else
+        count_refused(driver_call::reserve);
+    return p;
+}
+
+void sim_device::unreserve(device_ptr pointer, std::uint64_t bytes)
+{
+    spend(profile_.unreserve);
+    virtual_.unreserve(pointer, bytes);
+    count(driver_call::unreserve);
+}
+
+vmm_handle sim_device::create(std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::create);
+    spend(price(profile_.create, bytes, would_grow(bytes)));
+    const vmm_handle h = virtual_.create(bytes);
+    if (!h) {
+        count_refused(driver_call::create);
+        return 0;
+    }
+    highest_used_ = std::max(highest_used_, used_bytes());
+    count(driver_call::create);
+    return h;
+}
+
+void sim_device::map(device_ptr pointer, std::uint64_t bytes, vmm_handle handle)
+{
+    forbid_in_capture(driver_call::map);
+    spend(price(profile_.map, bytes, false));
+    virtual_.map(pointer, bytes, handle);
+    count(driver_call::map);
+}
+
+void sim_device::set_access(device_ptr pointer, std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::set_access);
+    spend(price(profile_.set_access, bytes, false));
+    virtual_.set_access(pointer, bytes);
+    if (checker_) checker_->memory_obtained(pointer, bytes);
+    count(driver_call::set_access);
+}
+
+void sim_device::unmap(device_ptr pointer, std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::unmap);
+    spend(price(profile_.unmap, bytes, false));
+    if (const std::uint64_t dropped = virtual_.unmap(pointer, bytes)) spend_release(dropped);
+    if (checker_) checker_->memory_returned(pointer, bytes, driver_call::unmap);
+    count(driver_call::unmap);
+}
+
+void sim_device::release(vmm_handle handle)
+{
+    spend_release(virtual_.release(handle));
+    count(driver_call::release);
+}
+
+/// Releasing a handle whose memory is still mapped does nothing yet; the call that drops the memory pays for its size.
+void sim_device::spend_release(std::uint64_t dropped_bytes)
+{
+    spend(dropped_bytes ? price(profile_.release, dropped_bytes, false) : profile_.release_mapped);
+}
+
+// -- kernels and graphs
+
+/// Blocks the host until the stream's launch queue has a free place.
+void sim_device::wait_for_room(stream_id stream)
+{
+    auto& q = queues_[stream];
+    now_ = std::max(now_, q.ends[q.next]);    // the launch that is `depth` back must have ended
+}
+
+void sim_device::execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds)
+{
+    const std::int64_t start = order_.kernel(stream, ready, picoseconds + profile_.kernel_overhead);
+    meter_.kernel(std::min(ready, start), start, order_.end_ps(stream), now_);
+}
+
+void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses)
+{
+    if (capturing_ && *capturing_ == stream) {
+        spend(profile_.launch);
+        capture_.push_back({picoseconds, {accesses.begin(), accesses.end()}});
+        return;
+    }
+    wait_for_room(stream);
+    spend(profile_.launch);
+    execute(stream, now_ + profile_.launch_latency, picoseconds);
+    auto& q = queues_[stream];
+    q.ends[q.next] = order_.end_ps(stream);
+    q.next = q.next + 1 == q.ends.size() ? 0 : q.next + 1;
+    if (checker_) {
+        const bool replay = !accesses.empty() && accesses.front().block == kernel_access::replayed;
+        if (replay)
+            checker_->replayed(stream, order_.clock(stream), accesses);
+        else
+            checker_->launched(stream, order_.clock(stream), accesses);
+    }
+    count(driver_call::launch);
+}
+
+void sim_device::capture_begin(stream_id stream)
+{
+    if (capturing_) throw device_error(driver_call::graph_launch, 900, "a stream is capturing already", "");
+    capturing_ = stream;
+    capture_.clear();
+}
+
+void sim_device::capture_end(stream_id stream, graph_id graph)
+{
+    if (capturing_ != stream) throw device_error(driver_call::graph_launch, 900, "the stream is not capturing", "");
+    capturing_.reset();
+    if (graphs_.size() <= graph) graphs_.resize(graph + 1);
+    graphs_[graph] = std::move(capture_);
+    capture_.clear();
+}
+
+void sim_device::graph_launch(graph_id graph, stream_id stream)
+{
+    forbid_in_capture(driver_call::graph_launch);
+    if (graph >= graphs_.size()) invalid(driver_call::graph_launch, "no such graph");
+    wait_for_room(stream);
+    spend(profile_.graph_launch);
+    for (const auto& k : graphs_[graph]) {
+        execute(stream, now_ + profile_.launch_latency, k.picoseconds);
+        if (checker_) checker_->replayed(stream, order_.clock(stream), k.accesses);
+    }
+    auto& q = queues_[stream];
+    q.ends[q.next] = order_.end_ps(stream);
+    q.next = q.next + 1 == q.ends.size() ? 0 : q.next + 1;
+    count(driver_call::graph_launch);
+}
+
+}  // namespace vrambench::sim

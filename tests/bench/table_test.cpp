@@ -1,0 +1,138 @@
+#include "bench/table.hpp"
+
+#include "golden.hpp"
+#include "samples.hpp"
+#include "spec/units.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace vrambench {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::size_t widest(const std::string& text)
+{
+    std::istringstream lines(text);
+    std::size_t most = 0;
+    for (std::string line; std::getline(lines, line);) most = std::max(most, line.size());
+    return most;
+}
+
+TEST(table, is_what_the_golden_files_say)
+{
+    expect_golden("run.table.txt", comparison_table(sample_run()));
+    expect_golden("run.table.md", markdown_table(sample_run()));
+    expect_golden("awkward.table.txt", comparison_table(awkward_run()));
+}
+
+TEST(table, fits_the_width)
+{
+    EXPECT_LE(widest(comparison_table(sample_run())), 120u);
+    EXPECT_LE(widest(comparison_table(awkward_run())), 120u);
+    run_document wide = sample_run();
+    for (cell& c : wide.cells) c.allocator.title += std::string(60, 'x');
+    EXPECT_LE(widest(comparison_table(wide)), 120u);
+    EXPECT_THAT(comparison_table(wide), HasSubstr(std::string(60, 'x') + "\n"));   // a line of its own, nothing cut
+}
+
+TEST(table, says_simulated)
+{
+    EXPECT_THAT(comparison_table(sample_run()), HasSubstr("on simulated h200, limit 512.00 MiB"));
+    run_document gpu = sample_run();
+    for (cell& c : gpu.cells) c.on = {"cuda", "0", "cuda:0", false, {}};
+    EXPECT_THAT(comparison_table(gpu), Not(HasSubstr("simulated")));
+}
+
+TEST(table, hides_what_the_timer_cannot_see)
+{
+    run_document gpu = sample_run();   // its timer costs 20 ns: below 100 ns nothing is said
+    for (cell& c : gpu.cells) {
+        c.on.simulated = false;
+        for (repetition& r : c.repetitions) {
+            r.cold.alloc = {};
+            r.cold.alloc[0].add(60'000);
+        }
+    }
+    EXPECT_THAT(comparison_table(gpu), HasSubstr("< 100 ns"));
+    EXPECT_THAT(comparison_table(gpu), Not(HasSubstr(" 60 ns")));
+}
+
+TEST(table, prints_words_for_what_did_not_finish)
+{
+    const std::string text = comparison_table(sample_run());
+    EXPECT_THAT(text, HasSubstr("oom: retained at step 11\n"));
+    EXPECT_THAT(text, HasSubstr("not measured\n"));
+    EXPECT_THAT(text, HasSubstr("unsupported: frees are not last in, first out\n"));
+}
+
+TEST(table, has_no_differences_without_a_reference)
+{
+    run_document run = sample_run();
+    run.cells.erase(run.cells.begin());
+    const std::string text = comparison_table(run);
+    EXPECT_THAT(text, Not(HasSubstr("reference")));
+    EXPECT_THAT(text, HasSubstr("96.00 MiB"));
+}
+
+TEST(table, names_the_specs_where_there_are_several_devices)
+{
+    run_document run = sample_run();
+    run.cells.push_back(run.cells[2]);
+    run.cells.back().on.spec = "sim:h200,vram=4GiB";
+    EXPECT_THAT(comparison_table(run), HasSubstr("on simulated h200 (sim:h200,vram=4GiB)"));
+}
+
+TEST(table, shows_the_reference_in_every_group_of_its_conditions)
+{
+    run_document run = sample_run();
+    run.cells.push_back(run.cells[2]);
+    run.cells.back().vram_limit_bytes = 256 * MiB;
+    const std::string text = comparison_table(run);
+    const std::size_t first = text.find("(reference)");
+    EXPECT_NE(text.find("(reference)", first + 1), std::string::npos);
+}
+
+TEST(table, says_when_there_is_nothing)
+{
+    EXPECT_THAT(comparison_table(run_document{}), HasSubstr("no cells"));
+    run_document only;
+    only.cells.push_back(sample_reference(sample_workload("w", 1, 1, 1)));
+    EXPECT_THAT(comparison_table(only), HasSubstr("not measured"));
+}
+
+TEST(table, paints_failures_when_asked)
+{
+    table_style style;
+    EXPECT_THAT(comparison_table(sample_run(), style), Not(HasSubstr("\033")));
+    style.color = true;
+    EXPECT_THAT(comparison_table(sample_run(), style), HasSubstr("\033[31moom: retained at step 11\033[0m"));
+    EXPECT_FALSE(style_for(-1).color);
+}
+
+TEST(table, chooses_digits)
+{
+    EXPECT_EQ(short_number(0), "0");
+    EXPECT_EQ(short_number(0.001), "< 0.01");
+    EXPECT_EQ(short_number(-0.001), "> -0.01");
+    EXPECT_EQ(short_number(3.14159), "3.14");
+    EXPECT_EQ(short_number(9.999), "10.0");
+    EXPECT_EQ(short_number(-42.25), "-42.2");
+    EXPECT_EQ(short_number(99.97), "100");
+    EXPECT_EQ(short_number(1234567.8), "1,234,568");
+    EXPECT_EQ(short_number(-1234), "-1,234");
+    EXPECT_EQ(short_count(0), "0");
+    EXPECT_EQ(short_count(2.5), "2.5");
+    EXPECT_EQ(short_count(999'499), "999,499");
+    EXPECT_EQ(short_count(1'234'567), "1,235k");
+    EXPECT_EQ(short_count(12'345'678), "12.3M");
+    EXPECT_EQ(short_count(5e9), "5.0G");
+}
+
+}  // namespace
+}  // namespace vrambench
