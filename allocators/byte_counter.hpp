@@ -12,7 +12,12 @@ namespace vrambench {
 class byte_counter {
 public:
     void handed_out(std::uint64_t bytes) { peak_live_ = std::max(peak_live_, live_ += bytes); }
-    void taken_back(std::uint64_t bytes) { live_ -= bytes; }
+    /// `reserved`: what is held after it. Only here and in reserved_is can more become unused than ever before.
+    void taken_back(std::uint64_t bytes, std::uint64_t reserved)
+    {
+        live_ -= bytes;
+        peak_cached_ = std::max(peak_cached_, reserved - std::min(reserved, live_));
+    }
     void reserved_is(std::uint64_t reserved)
     {
         peak_reserved_ = std::max(peak_reserved_, reserved);

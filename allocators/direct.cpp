@@ -19,7 +19,7 @@ deallocation direct::deallocate(device_ptr pointer, std::uint64_t granted_bytes,
 {
     device_.free(pointer);
     reserved_ -= granted_bytes;
-    counter_.taken_back(granted_bytes);
+    counter_.taken_back(granted_bytes, reserved_);
     ++epoch_;
     return {.how = path::driver};
 }

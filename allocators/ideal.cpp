@@ -154,9 +154,11 @@ void ideal::plan_best_fit(const trace& t, const trace_summary& summary)
 allocator_stats ideal::stats() const
 {
     allocator_stats s;
-    for (const auto& a : arenas_) s.live += a.top;
+    for (const auto& a : arenas_) s.live += a.top, s.peak_live += a.highest_top;
     s.reserved = s.peak_reserved = reserved_;
     s.cached = reserved_ - std::min(reserved_, s.live);
+    s.peak_cached = reserved_;    // before the first request
+    s.failures = failures_;
     return s;
 }
 

@@ -6,6 +6,7 @@
 #include "allocators/allocator.hpp"
 #include "allocators/byte_counter.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace vrambench {
@@ -25,7 +26,10 @@ public:
     allocation allocate(std::uint64_t bytes, std::uint64_t, stream_id stream) override
     {
         arena& a = arenas_[stream];
-        if (!a.base) return {.why = failure::memory, .asked_bytes = a.bytes};
+        if (!a.base) {
+            ++failures_;
+            return {.why = failure::memory, .asked_bytes = a.bytes};
+        }
         const std::uint64_t granted = (bytes + grain_ - 1) & ~(grain_ - 1);
         std::uint64_t offset = a.top;
         if (!lifo_) {
@@ -33,6 +37,7 @@ public:
             a.next = a.next + 1 == a.plan.size() ? 0 : a.next + 1;    // the steady pass starts over
         }
         a.top += granted;
+        a.highest_top = std::max(a.highest_top, a.top);
         return {.pointer = a.base + offset, .granted_bytes = granted, .how = path::hit};
     }
 
@@ -46,7 +51,7 @@ public:
     allocator_stats stats() const override;
     allocator_traits traits() const override
     {
-        return {.legal_in_capture = true, .can_trim = false, .max_alignment = 512};
+        return {.legal_in_capture = true, .can_trim = false};
     }
 
 private:
@@ -54,6 +59,7 @@ private:
         device_ptr base = 0;
         std::uint64_t bytes = 0;
         std::uint64_t top = 0;                  ///< bytes in use; the stack's top when the trace is LIFO
+        std::uint64_t highest_top = 0;
         std::vector<std::uint64_t> plan;        ///< offset of the n-th allocation; unused when the trace is LIFO
         std::size_t next = 0;
     };
@@ -63,6 +69,7 @@ private:
 
     device& device_;
     bool lifo_ = true;
+    std::uint64_t failures_ = 0;
     std::uint64_t grain_ = 1;                   ///< blocks are rounded up to the trace's largest alignment
     std::vector<arena> arenas_;
 };

@@ -58,14 +58,15 @@ allocation list_pool::miss(std::uint64_t bytes, std::uint32_t work)
 
 deallocation list_pool::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id)
 {
-    counter_.taken_back(granted_bytes);
     for (int i = 0; i < slots; ++i) {
         slot& s = table_[i];
         if (s.pointer) continue;
         s = {pointer, granted_bytes};
+        counter_.taken_back(granted_bytes, reserved_);
         return {.how = path::hit, .work = static_cast<std::uint32_t>(i + 1)};
     }
     give_back({pointer, granted_bytes});    // the table is full
+    counter_.taken_back(granted_bytes, reserved_);
     return {.how = path::driver, .work = slots};
 }
 
@@ -81,7 +82,8 @@ std::uint64_t list_pool::trim(std::uint64_t keep_bytes)
     const std::uint64_t before = reserved_;
     counter_.reserved_is(reserved_);
     for (auto& s : table_) {
-        if (reserved_ <= keep_bytes) break;
+        // A block that came here from another stream's pool is in that pool's count, so nothing means: every slot.
+        if (keep_bytes > 0 && reserved_ <= keep_bytes) break;
         if (!s.pointer) continue;
         give_back(s);
         s = {};

@@ -10,18 +10,25 @@ per_stream::per_stream(std::uint32_t streams, const std::function<std::unique_pt
 allocation per_stream::allocate(std::uint64_t bytes, std::uint64_t alignment, stream_id stream)
 {
     auto& p = *pools_[stream];
-    const std::uint64_t before = p.reserved_bytes();
-    const allocation a = p.allocate(bytes, alignment, stream);
-    update(p, before);
+    allocation a;
+    {
+        const following sum(*this, p);
+        a = p.allocate(bytes, alignment, stream);
+    }
+    counter_.handed_out(a.granted_bytes);
+    counter_.reserved_is(reserved_);
     return a;
 }
 
 deallocation per_stream::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id stream)
 {
     auto& p = *pools_[stream];
-    const std::uint64_t before = p.reserved_bytes();
-    const deallocation d = p.deallocate(pointer, granted_bytes, stream);
-    update(p, before);
+    deallocation d;
+    {
+        const following sum(*this, p);
+        d = p.deallocate(pointer, granted_bytes, stream);
+    }
+    counter_.taken_back(granted_bytes, reserved_);
     return d;
 }
 
@@ -30,10 +37,9 @@ std::uint64_t per_stream::trim(std::uint64_t keep_bytes)
     std::uint64_t given_back = 0;
     for (auto& p : pools_) {
         if (reserved_ <= keep_bytes) break;
-        const std::uint64_t before = p->reserved_bytes();
-        const std::uint64_t others = reserved_ - before;
+        const std::uint64_t others = reserved_ - p->reserved_bytes();
+        const following sum(*this, *p);
         given_back += p->trim(keep_bytes > others ? keep_bytes - others : 0);
-        update(*p, before);
     }
     return given_back;
 }
@@ -54,7 +60,10 @@ allocator_stats per_stream::stats() const
 {
     allocator_stats s;
     for (const auto& p : pools_) s += p->stats();
-    s.peak_reserved = peak_reserved_;    // of the sum: the pools did not peak together
+    const allocator_stats all = counter_.stats(reserved_);    // peaks of the sum: the pools did not peak together
+    s.live = all.live, s.peak_live = all.peak_live;
+    s.cached = all.cached, s.peak_cached = all.peak_cached;
+    s.reserved = all.reserved, s.peak_reserved = all.peak_reserved;
     return s;
 }
 

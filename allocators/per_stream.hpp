@@ -1,8 +1,12 @@
 #pragma once
 // One pool a stream, as ggml has it (pools[device][stream], llama.cpp #16991): a policy without events may hand a freed
 // block to the same stream only. A block goes back to the pool of the stream on which it is freed.
+//
+// A block that is freed on another stream than its own changes pools, and then each pool's own counts are off by it, one
+// up and one down. So the books are kept here, of all pools together, where they are exact.
 
 #include "allocators/allocator.hpp"
+#include "allocators/byte_counter.hpp"
 
 #include <functional>
 #include <memory>
@@ -26,15 +30,22 @@ public:
     std::vector<std::uint64_t> cached_blocks() const override;
 
 private:
-    /// Brings the sum up to date after pool `p` changed from `before` reserved bytes.
-    void update(const allocator& p, std::uint64_t before)
-    {
-        reserved_ += p.reserved_bytes() - before;
-        peak_reserved_ = std::max(peak_reserved_, reserved_);
-    }
+    /// Brings the sum up to date after one pool changed, also when the call ends in an exception half-way.
+    class following {
+    public:
+        following(per_stream& all, const allocator& pool) : all_(all), pool_(pool), before_(pool.reserved_bytes()) {}
+        ~following() { all_.reserved_ += pool_.reserved_bytes() - before_; }
+        following(const following&) = delete;
+        following& operator=(const following&) = delete;
+
+    private:
+        per_stream& all_;
+        const allocator& pool_;
+        std::uint64_t before_;
+    };
 
     std::vector<std::unique_ptr<allocator>> pools_;
-    std::uint64_t peak_reserved_ = 0;
+    byte_counter counter_;
 };
 
 }  // namespace vrambench

@@ -35,13 +35,13 @@ retry::retry(std::unique_ptr<allocator> inner, device& dev, recovery_action acti
 
 allocation retry::allocate(std::uint64_t bytes, std::uint64_t alignment, stream_id stream)
 {
+    const following inner(*this);
     allocation a = inner_->allocate(bytes, alignment, stream);
     // More memory cannot help where addresses ran out.
     if (!a.pointer && a.why != failure::address_space)
         a = recover(bytes, alignment, stream, a);
     else if (!a.pointer)
         ++failures_;
-    reserved_ = inner_->reserved_bytes();
     return a;
 }
 
@@ -76,24 +76,22 @@ allocation retry::recover(std::uint64_t bytes, std::uint64_t alignment, stream_i
 
 deallocation retry::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id stream)
 {
-    const deallocation d = inner_->deallocate(pointer, granted_bytes, stream);
-    reserved_ = inner_->reserved_bytes();
-    return d;
+    const following inner(*this);
+    return inner_->deallocate(pointer, granted_bytes, stream);
 }
 
 std::uint64_t retry::trim(std::uint64_t keep_bytes)
 {
-    const std::uint64_t bytes = inner_->trim(keep_bytes);
-    reserved_ = inner_->reserved_bytes();
-    return bytes;
+    const following inner(*this);
+    return inner_->trim(keep_bytes);
 }
 
 void retry::after_call(allocation* a)
 {
+    const following inner(*this);
     const path how = a ? a->how : path::hit;
     inner_->after_call(a);
     if (a && how == path::flush_retry) a->how = how;    // how it was rescued says more than that the pool grew
-    reserved_ = inner_->reserved_bytes();
 }
 
 allocator_stats retry::stats() const

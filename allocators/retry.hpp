@@ -30,6 +30,18 @@ public:
     std::vector<std::uint64_t> cached_blocks() const override { return inner_->cached_blocks(); }
 
 private:
+    /// Keeps reserved_ the inner allocator's, also when a call ends in an exception half-way.
+    class following {
+    public:
+        explicit following(retry& r) : retry_(r) {}
+        ~following() { retry_.reserved_ = retry_.inner_->reserved_bytes(); }
+        following(const following&) = delete;
+        following& operator=(const following&) = delete;
+
+    private:
+        retry& retry_;
+    };
+
     allocation recover(std::uint64_t bytes, std::uint64_t alignment, stream_id stream, const allocation& failed);
 
     std::unique_ptr<allocator> inner_;

@@ -19,7 +19,7 @@ stream_ordered::stream_ordered(device& dev, std::uint64_t threshold, bool own_po
     : device_(dev), pool_(open_pool(dev, threshold, own_pool)), own_pool_(own_pool)
 {
     asks_after_calls_ = true;
-    reserved_ = device_.usage(pool_).reserved;
+    if (!own_pool_) reserved_ = device_.usage(pool_).reserved;    // what earlier users left in it; a new pool is empty
 }
 
 stream_ordered::~stream_ordered()
@@ -41,7 +41,7 @@ allocation stream_ordered::allocate(std::uint64_t bytes, std::uint64_t, stream_i
 deallocation stream_ordered::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id stream)
 {
     device_.free_async(pointer, stream);
-    counter_.taken_back(granted_bytes);
+    counter_.taken_back(granted_bytes, reserved_);
     return {};
 }
 

@@ -50,27 +50,23 @@ allocation vmm_stack::allocate(std::uint64_t bytes, std::uint64_t, stream_id)
 failure vmm_stack::grow(std::uint64_t bytes)
 {
     if (bytes > reservation - reserved_) return failure::address_space;
-    const vmm_handle handle = device_.create(bytes);
+    vmm_handle handle = device_.create(bytes);
     if (!handle) return failure::memory;
-    if (!base_) {
-        base_ = device_.reserve(reservation);
-        if (!base_) {
+    device_ptr mapped = 0;
+    try {
+        if (!base_ && !(base_ = device_.reserve(reservation))) {
             device_.release(handle);
             return failure::address_space;
         }
-    }
-    const device_ptr end = base_ + reserved_;
-    try {
+        const device_ptr end = base_ + reserved_;
         device_.map(end, bytes, handle);
-    } catch (...) {
+        mapped = end;
         device_.release(handle);
-        throw;
-    }
-    device_.release(handle);
-    try {
+        handle = 0;
         device_.set_access(end, bytes);
-    } catch (...) {
-        device_.unmap(end, bytes);
+    } catch (...) {    // nothing of a growth that went wrong half-way may stay
+        if (mapped) quietly([&] { device_.unmap(mapped, bytes); });
+        if (handle) quietly([&] { device_.release(handle); });
         throw;
     }
     reserved_ += bytes;
@@ -83,7 +79,7 @@ deallocation vmm_stack::deallocate(device_ptr pointer, std::uint64_t granted_byt
     if (granted_bytes > used_ || pointer != base_ + used_ - granted_bytes)
         throw policy_error("vmm: a block was freed that is not the last one allocated");
     used_ -= granted_bytes;
-    counter_.taken_back(granted_bytes);
+    counter_.taken_back(granted_bytes, reserved_);
     return {.how = path::hit, .work = 1};
 }
 

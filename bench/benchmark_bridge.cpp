@@ -2,6 +2,7 @@
 
 #include "bench/atomic_file.hpp"
 #include "bench/derive.hpp"
+#include "bench/json_text.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
@@ -125,6 +126,9 @@ std::string after_name(const std::string& spec)
     return colon == std::string::npos ? "" : spec.substr(colon);
 }
 
+/// The library writes text into its JSON as it is.
+std::string clean(const std::string& s) { return json_text(s).get<std::string>(); }
+
 /// What the library is told of one cell.
 struct reported_cell {
     std::string error;                       ///< non-empty: nothing to report but this
@@ -143,22 +147,25 @@ std::vector<double> cold_samples(const cell& c)
     return seconds;
 }
 
-/// Counters go through double, so that they are for looking at: the result file has the exact numbers.
+/// Counters go through double, so that they are for looking at: the result file has the exact numbers. Zeros are left out:
+/// over repetitions the library would divide by them and write a bare NaN, which is no JSON.
 std::vector<std::pair<std::string, double>> counters_of(const cell& c, const pass_numbers& n)
 {
     std::vector<std::pair<std::string, double>> counters;
+    const auto add_value = [&](const char* name, double value) {
+        if (std::isfinite(value) && value != 0) counters.emplace_back(name, value);
+    };
     const auto add = [&](const char* name, const std::optional<estimate>& e) {
-        // The library writes a bare NaN, which is no JSON.
-        if (e && std::isfinite(as_double(e->median))) counters.emplace_back(name, as_double(e->median));
+        if (e) add_value(name, as_double(e->median));
     };
     add(n.per_token ? "added_ns_per_token" : "added_ns_per_step", n.added_ns);
     add("peak_reserved_bytes", n.peak_reserved_bytes);
     add("peak_device_bytes", n.peak_device_bytes);
     add("device_bloat", n.device_bloat);
-    counters.emplace_back("max_live_bytes", static_cast<double>(n.max_live_bytes));
-    counters.emplace_back("tokens", static_cast<double>(c.workload->summary.tokens));
-    counters.emplace_back("flushes", as_double(n.recovery.flushes));
-    counters.emplace_back("recoveries", as_double(n.recovery.recoveries));
+    add_value("max_live_bytes", static_cast<double>(n.max_live_bytes));
+    add_value("tokens", static_cast<double>(c.workload->summary.tokens));
+    add_value("flushes", as_double(n.recovery.flushes));
+    add_value("recoveries", as_double(n.recovery.recoveries));
     return counters;
 }
 
@@ -168,10 +175,11 @@ reported_cell reported(const run_document& run, const cell& c)
     reported_cell r;
     r.simulated = c.on.simulated;
     if (!m.cold.result) r.error = "not measured";
-    else if (m.cold.result->what != status::completed) r.error = in_words(*m.cold.result);
+    else if (m.cold.result->what != status::completed) r.error = clean(in_words(*m.cold.result));
     else if (!m.cold.numbers) r.error = "no timed repetition";
     if (!r.error.empty()) return r;
     r.seconds = cold_samples(c);
+    if (*std::min_element(r.seconds.begin(), r.seconds.end()) <= 0) r.error = "took no time";   // again a division
     r.counters = counters_of(c, *m.cold.numbers);
     return r;
 }
@@ -274,11 +282,12 @@ int report_with_google_benchmark(const run_document& run, const std::vector<std:
     for (const cell& c : run.cells) {
         const auto r = std::make_shared<reported_cell>(reported(run, c));
         if (!r->error.empty() && !c.reference) ++errors;
-        register_cell(benchmark_name(c), r);
+        register_cell(clean(benchmark_name(c)), r);
     }
-    if (!run.cells.empty()) benchmark::RunSpecifiedBenchmarks(".");
+    // The reporter is named, since 1.7.1 deletes its default one after the first run and uses it again in the second; so
+    // is the filter, since its names have suffixes that ours have not.
+    if (!run.cells.empty()) benchmark::RunSpecifiedBenchmarks(benchmark::CreateDefaultDisplayReporter(), ".");
     benchmark::ClearRegisteredBenchmarks();
-    benchmark::Shutdown();
     return errors;
 }
 

@@ -37,7 +37,7 @@ template <class T> T choose(const std::string& typed, const std::string& option,
     }
     std::string list, near = nearest(typed, names);
     for (const auto& n : names) list += (list.empty() ? "" : ", ") + n;
-    throw input_error(option + " '" + typed + "': one of " + list + (near.empty() ? "" : ", did you mean '" + near + "'?"));
+    throw input_error(option + " " + in_quotes(typed) + ": one of " + list + (near.empty() ? "" : ", did you mean '" + near + "'?"));
 }
 
 std::vector<std::string> split_commas(const std::vector<std::string>& typed)

@@ -17,7 +17,7 @@ namespace {
 /// A workload's spec, or the path of a trace file.
 std::unique_ptr<trace> open_named(const std::string& text, std::uint64_t seed)
 {
-    if (std::filesystem::exists(text)) return make_trace("file:" + text, seed);
+    if (std::filesystem::exists(text)) return open_trace_file(text);
     return make_trace(text, seed);
 }
 

@@ -1,7 +1,9 @@
 #include "bench/derive.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <type_traits>
 
 namespace vrambench {
 
@@ -54,8 +56,9 @@ std::optional<estimate> over(const passes& used, Value value)
 
 std::optional<double> ratio(double above, double below)
 {
-    if (!(below > 0)) return std::nullopt;
-    return above / below;
+    const double r = above / below;
+    if (!(below > 0) || !std::isfinite(r)) return std::nullopt;
+    return r;
 }
 
 /// Passes of the cell beside those of its reference with the same repetition index.
@@ -165,14 +168,25 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
     derive_latency(used, &pass_measurement::free, n.free, n.any_free);
 }
 
+/// None where the device could not tell: a negative time says so.
+std::optional<double> idle_ns(const pass_measurement& p)
+{
+    if (p.activity.busy_ps < 0 || p.activity.span_ps < 0) return std::nullopt;
+    return ns(p.activity.span_ps - p.activity.busy_ps);
+}
+
 void derive_activity(pass_numbers& n, const passes& used, const pairing& pairs)
 {
-    const auto idle_ps = [](const pass_measurement& p) { return p.activity.span_ps - p.activity.busy_ps; };
-    n.device_idle_ns = over(used, [&](const pass_measurement& p) { return std::optional<double>(ns(idle_ps(p))); });
-    n.stall_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
-        return std::optional<double>(ns(idle_ps(mine) - idle_ps(ideal)));
+    n.device_idle_ns = over(used, idle_ns);
+    n.stall_ns = pairs.over([](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
+        const std::optional<double> a = idle_ns(mine), b = idle_ns(ideal);
+        if (!a || !b) return std::nullopt;
+        return *a - *b;
     });
-    n.host_bound = over(used, [](const pass_measurement& p) { return ratio(ns(p.activity.empty_queue_ps), ns(p.activity.span_ps)); });
+    n.host_bound = over(used, [](const pass_measurement& p) -> std::optional<double> {
+        if (p.activity.empty_queue_ps < 0) return std::nullopt;
+        return ratio(ns(p.activity.empty_queue_ps), ns(p.activity.span_ps));
+    });
 }
 
 /// The driver's view comes from the memory repetitions, or from the timed ones of a device that knows it without asking.

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace vrambench {
 inline nlohmann::json json_text(const std::string& s)
 {
     using nlohmann::json;
+    if (std::all_of(s.begin(), s.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return s;
     return json::parse(json(s).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -164,7 +164,7 @@ json reached_json(const reached_values& r)
             {"peak_device_bytes", r.peak_device_bytes},
             {"end_reserved_bytes", r.end_reserved_bytes},
             {"driver_calls", driver_calls_json(r.calls)},
-            {"refused_calls", driver_calls_json(r.refused)},
+            {"refused_calls", sparse_calls_json(r.refused)},
             {"oom", recovery_json(r.recovery)}};
 }
 

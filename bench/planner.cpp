@@ -157,7 +157,7 @@ void check_device(const run_document& document)
     for (const auto& c : document.cells) {
         if (std::find(seen.begin(), seen.end(), c.vram_limit_bytes) != seen.end()) continue;
         seen.push_back(c.vram_limit_bytes);
-        open_device(c.on, {c.vram_limit_bytes, false});
+        open_device(c.on, {c.vram_limit_bytes, integrity_check::off});
     }
 }
 
@@ -199,7 +199,7 @@ run_plan make_plan(const run_request& request)
         const name_filter filter(request.filter);
         std::erase_if(cells, [&](const cell& c) { return !c.reference && !filter.matches(benchmark_name(c)); });
         if (std::all_of(cells.begin(), cells.end(), [](const cell& c) { return c.reference; }))
-            throw input_error("--benchmark_filter '" + request.filter + "' matches no cell");
+            throw input_error("--benchmark_filter " + in_quotes(request.filter) + " matches no cell");
     }
     check_device(plan.document);
     plan.repetitions = request.repetitions.value_or(cells.front().on.simulated ? 1 : 9);

@@ -59,7 +59,7 @@ driver_call_counts driver_calls_from(const json& j)
 {
     driver_call_counts counts{};
     for (std::size_t k = 0; k < driver_call_kinds; ++k)
-        counts[k] = j.at(to_string(static_cast<driver_call>(k))).get<std::uint64_t>();
+        counts[k] = j.value(to_string(static_cast<driver_call>(k)), std::uint64_t{0});
     return counts;
 }
 
@@ -133,8 +133,8 @@ json raw_json(const pass_measurement& p)
             {"live_byte_ps", json_number(p.live_byte_ps)},
             {"reserved_byte_ps", json_number(p.reserved_byte_ps)},
             {"driver_calls", driver_calls_json(p.calls)},
-            {"refused_calls", driver_calls_json(p.refused)},
-            {"teardown_calls", driver_calls_json(p.teardown_calls)},
+            {"refused_calls", sparse_calls_json(p.refused)},
+            {"teardown_calls", sparse_calls_json(p.teardown_calls)},
             {"oom", recovery_json(p)},
             {"cached_blocks_bytes", p.cached_blocks}};
 }
@@ -250,6 +250,14 @@ json driver_calls_json(const driver_call_counts& counts)
 {
     json calls = json::object();
     for (std::size_t k = 0; k < driver_call_kinds; ++k) calls[to_string(static_cast<driver_call>(k))] = counts[k];
+    return calls;
+}
+
+json sparse_calls_json(const driver_call_counts& counts)
+{
+    json calls = json::object();
+    for (std::size_t k = 0; k < driver_call_kinds; ++k)
+        if (counts[k] != 0) calls[to_string(static_cast<driver_call>(k))] = counts[k];
     return calls;
 }
 

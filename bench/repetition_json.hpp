@@ -16,6 +16,8 @@ namespace vrambench {
 /// {"status":"completed"}, or the status with the place and the bytes of the failure.
 nlohmann::json outcome_json(const outcome& o);
 nlohmann::json driver_calls_json(const driver_call_counts& counts);
+/// Only the kinds that occurred: refused calls are rare.
+nlohmann::json sparse_calls_json(const driver_call_counts& counts);
 
 /// One entry for the cold pass, and a second one for the steady pass where there is one.
 std::vector<nlohmann::json> repetition_json(const repetition& r);

@@ -8,6 +8,7 @@
 #include "spec/errors.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -254,6 +255,8 @@ std::uint64_t disturbed(const cell& c)
 
 std::string read_text(const std::string& path)
 {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) throw input_error("cannot read " + in_quotes(path) + ": it is a folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

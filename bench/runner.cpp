@@ -527,6 +527,30 @@ std::string cannot_run(const allocator_traits& traits, const trace_summary& summ
     return "";
 }
 
+/// Timed repetitions on a card verify a sample of what kernels read, at a small cost; the verify repetition all of it.
+device_options options_for(const cell& c, role what, const run_controls& controls)
+{
+    device_options o;
+    o.vram_limit_bytes = c.vram_limit_bytes;
+    o.follow_free_memory = what == role::memory;
+    o.current_call = controls.current_call;
+    o.check = c.verify == verify_level::off  ? integrity_check::off
+              : what == role::verify         ? integrity_check::full
+              : c.on.simulated && c.verify == verify_level::full ? integrity_check::full
+                                             : integrity_check::sample;
+    return o;
+}
+
+/// With the allocator gone the card must be as free as it was: else another process took or gave back memory.
+std::optional<std::string> foreign_memory(const cell& c, device& dev, std::uint64_t start_free)
+{
+    if (c.allocator.spec.find("pool=default") != std::string::npos) return std::nullopt;    // it keeps what it has
+    const std::uint64_t now = dev.query_memory().free_bytes;
+    const std::uint64_t moved = now > start_free ? now - start_free : start_free - now;
+    if (moved <= dev.info().physical_block) return std::nullopt;
+    return "memory outside this process changed by " + human_size(moved);
+}
+
 repetition unsupported(repetition r, const std::string& why)
 {
     r.cold.result.what = status::unsupported;
@@ -542,21 +566,24 @@ pass_measurement run_pass(const trace& t, const trace_summary& summary, device& 
     return pass_runner(t, summary, dev, alloc, mode, kernels, start_free_bytes).run(controls);
 }
 
-repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls)
+repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls, role what)
 {
     repetition r;
     r.process = ::getpid();
     const trace& t = *c.workload->recipe;
     const trace_summary& summary = c.workload->summary;
-    const auto dev = open_device(c.on, {c.vram_limit_bytes, c.verify != verify_level::off});
+    r.what = what;
+    const auto dev = open_device(c.on, options_for(c, what, controls));
     dev->set_streams(summary.streams);
-    const std::uint64_t start_free = dev->query_memory().free_bytes;
     const kernel_settings kernels{c.kernels, parse_number(c.kernel_scale, "--kernel-scale", 0.0, 1e6)};
     std::unique_ptr<allocator> alloc;
+    std::uint64_t start_free = 0;
     try {
         alloc = make(*dev, summary.streams);
         const std::string why = cannot_run(alloc->traits(), summary);
         if (!why.empty()) return unsupported(std::move(r), why);
+        dev->settle();
+        start_free = dev->query_memory().free_bytes;
         alloc->prepare(t, summary);
     } catch (const unsupported_error& e) {
         return unsupported(std::move(r), e.what());
@@ -567,13 +594,14 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     const driver_call_counts before = dev->calls();
     alloc.reset();
     (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);
+    if (!c.on.simulated) r.disturbed = foreign_memory(c, *dev, start_free);
     return r;
 }
 
-repetition run_repetition(const cell& c, const run_controls& controls)
+repetition run_repetition(const cell& c, const run_controls& controls, role what)
 {
     return run_repetition(
-        c, [&](device& dev, std::uint32_t streams) { return make_allocator(c.allocator, dev, streams); }, controls);
+        c, [&](device& dev, std::uint32_t streams) { return make_allocator(c.allocator, dev, streams); }, controls, what);
 }
 
 }  // namespace vrambench

@@ -23,6 +23,7 @@ struct run_controls {
     const std::atomic<bool>* stop = nullptr;                 ///< set by a signal handler; null: never
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
+    volatile std::uint8_t* current_call = nullptr;           ///< see device_options
 };
 
 /// How a trace's kernels become launches.
@@ -40,9 +41,9 @@ pass_measurement run_pass(const trace& t, const trace_summary& summary, device& 
 using allocator_maker = std::function<std::unique_ptr<allocator>(device&, std::uint32_t streams)>;
 
 /// Both passes of one repetition on a fresh device. Throws run_interrupted.
-repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls);
+repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls, role what = role::timed);
 
 /// The same with the cell's own allocator.
-repetition run_repetition(const cell& c, const run_controls& controls);
+repetition run_repetition(const cell& c, const run_controls& controls, role what = role::timed);
 
 }  // namespace vrambench

@@ -1,6 +1,7 @@
 #include "bench/table_rows.hpp"
 
 #include "bench/derive.hpp"
+#include "bench/json_text.hpp"
 #include "bench/table.hpp"
 #include "spec/units.hpp"
 
@@ -10,6 +11,15 @@
 namespace vrambench {
 
 namespace {
+
+/// Specs, titles and messages may hold what a terminal must not get.
+std::string printable(const std::string& s)
+{
+    std::string clean = json_text(s).get<std::string>();
+    for (char& c : clean)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return clean;
+}
 
 /// Below this a duration says more about the timer than about the allocator: five times the timer's own cost.
 double timer_floor_ns(const run_document& run, const cell& c)
@@ -35,7 +45,8 @@ std::string added(const pass_metrics& m)
 std::string bytes(const std::optional<estimate>& e)
 {
     if (!e) return "-";
-    return human_size(static_cast<std::uint64_t>(as_double(e->median)));
+    if (const auto* whole = std::get_if<std::uint64_t>(&e->median)) return human_size(*whole);
+    return human_size(static_cast<std::uint64_t>(std::get<double>(e->median)));   // the .5 of an even number of values
 }
 
 std::string times(const std::optional<estimate>& e)
@@ -77,14 +88,14 @@ std::string outcome_words(const pass_metrics& m)
     if (!m.result) return "not measured";
     std::string words = in_words(*m.result);
     if (m.hazard_count != 0) words += ", " + std::to_string(m.hazard_count) + (m.hazard_count == 1 ? " hazard" : " hazards");
-    return words;
+    return printable(words);
 }
 
 table_row row_of(const run_document& run, const cell& c)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
     table_row row;
-    row.title = c.allocator.title.empty() ? c.allocator.spec : c.allocator.title;
+    row.title = printable(c.allocator.title.empty() ? c.allocator.spec : c.allocator.title);
     if (c.reference) row.title += " (reference)";
     row.outcome = outcome_words(m.cold);
     row.finished = m.cold.numbers.has_value();
@@ -104,7 +115,7 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     // A simulator's figures are never shown as a GPU's.
     std::string facts = (c.on.simulated ? "simulated " : c.on.kind + " ") + c.on.name;
     if (has_several_devices(run)) facts += " (" + c.on.spec + ")";
-    facts += c.vram_limit_bytes ? ", limit " + human_size(*c.vram_limit_bytes) : ", no limit";
+    facts += c.vram_limit_bytes ? ", limit " + exact_size(*c.vram_limit_bytes) : ", no limit";
     if (per_token) facts += ", " + short_count(static_cast<double>(s.tokens)) + " tokens";
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
     facts += std::string(", kernels ") + to_string(c.kernels);
@@ -167,8 +178,8 @@ std::vector<table_group> table_groups(const run_document& run)
         table_group& g = groups.emplace_back();
         const cell& first = *cells.front();
         g.per_token = first.workload->summary.tokens > 0;
-        g.workload = first.workload->recipe->header().spec;
-        g.facts = facts_of(run, first, g.per_token);
+        g.workload = printable(first.workload->recipe->header().spec);
+        g.facts = printable(facts_of(run, first, g.per_token));
         for (const cell* c : cells) g.rows.push_back(row_of(run, *c));
     }
     return groups;

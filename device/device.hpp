@@ -96,7 +96,8 @@ struct kernel_access {
     bool write = false;
 };
 
-/// What the kernels did, from their own stamps (GPU) or the virtual timeline (sim). Picoseconds since reset_activity().
+/// What the kernels did, from their own stamps (GPU) or the virtual timeline (sim). Picoseconds since reset_activity();
+/// negative: not known.
 struct device_activity {
     std::int64_t busy_ps = 0;                ///< time in which at least one kernel ran
     std::int64_t empty_queue_ps = 0;         ///< time in which no launch waited behind a running one
@@ -110,6 +111,9 @@ public:
     virtual const device_info& info() const = 0;
     /// The clock that times calls: the host's counter on a GPU, the virtual clock on `sim`. Valid as long as the device.
     const host_clock& clock() const { return clock_; }
+    /// Everything that a trace needs beside its memory (context, streams, pools) has been made: from here on the free
+    /// memory is what the limit says. A GPU takes its ballast now. Throws unsupported_error where it cannot be reached.
+    virtual void settle() {}
     /// Prices `units` of a policy's own work on a virtual clock; nothing on a real one.
     void charge(std::uint64_t units) { clock_.charge(units); }
 

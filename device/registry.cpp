@@ -1,5 +1,6 @@
 #include "device/registry.hpp"
 
+#include "device/gpu_device.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_device.hpp"
 #include "spec/errors.hpp"
@@ -32,15 +33,30 @@ const entry& auto_entry()
     return e;
 }
 
+/// Whether the vendor's back end is compiled in.
+bool in_build(std::string_view kind)
+{
+#if defined(VRAMBENCH_HAVE_CUDA)
+    if (kind == "cuda") return true;
+#endif
+    (void)kind;
+    return false;
+}
+
+entry gpu_entry(const std::string& kind, const std::string& vendor)
+{
+    return {kind, "an " + vendor + " GPU" + (in_build(kind) ? "" : " (not in this build)"), "", {}, "N, the device's number, from 0"};
+}
+
 const entry& cuda_entry()
 {
-    static const entry e{"cuda", "an NVIDIA GPU (not in this build)", "", {}, "N, the device's number"};
+    static const entry e = gpu_entry("cuda", "NVIDIA");
     return e;
 }
 
 const entry& hip_entry()
 {
-    static const entry e{"hip", "an AMD GPU (not in this build)", "", {}, "N, the device's number"};
+    static const entry e = gpu_entry("hip", "AMD");
     return e;
 }
 
@@ -80,29 +96,21 @@ device_choice choose_sim(const spec& s)
     return c;
 }
 
-}  // namespace
-
-const std::vector<const entry*>& device_entries()
+device_choice choose_gpu(const entry& e, const spec& s, std::string_view text)
 {
-    static const std::vector<const entry*> all = {&auto_entry(), &sim_entry(), &cuda_entry(), &hip_entry()};
-    return all;
-}
-
-device_choice choose_device(std::string_view text)
-{
-    spec s = parse_spec(text);
-    const entry& e = find_entry(device_entries(), s.name, "device");
-    if (&e == &auto_entry()) {
-        resolve(e, s);
-        s = parse_spec("sim:h200");
-    } else if (&e != &sim_entry()) {
+    if (!in_build(s.name))
         throw input_error("no device '" + std::string(text) + "': this build has no " + s.name +
                           " support (use --device sim:h200, or see vrambench list devices)");
-    }
-    return choose_sim(s);
+    resolve(e, s);
+    device_choice c;
+    c.kind = s.name;
+    c.name = std::to_string(parse_integer(s.positional.empty() ? "0" : s.positional, "--device " + s.name, 0, 1023));
+    c.spec = s.name + ":" + c.name;
+    c.settings.set("ordinal", c.name);
+    return c;
 }
 
-std::unique_ptr<device> open_device(const device_choice& choice, const device_options& options)
+std::unique_ptr<device> open_sim(const device_choice& choice, const device_options& options)
 {
     sim::profile p = find_profile(choice.settings.text("profile"));
     p.physical_block = choice.settings.size("block");
@@ -115,7 +123,43 @@ std::unique_ptr<device> open_device(const device_choice& choice, const device_op
                               human_size(free_bytes) + " that " + choice.spec + " has free");
         free_bytes = *options.vram_limit_bytes;
     }
-    return std::make_unique<sim::sim_device>(std::move(p), choice.spec, free_bytes, options.check_hazards);
+    return std::make_unique<sim::sim_device>(std::move(p), choice.spec, free_bytes, options.check != integrity_check::off);
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_kinds()
+{
+    std::vector<std::string> kinds;
+    for (const auto* e : {&cuda_entry(), &hip_entry()})
+        if (in_build(e->name)) kinds.push_back(e->name);
+    return kinds;
+}
+
+const std::vector<const entry*>& device_entries()
+{
+    static const std::vector<const entry*> all = {&auto_entry(), &sim_entry(), &cuda_entry(), &hip_entry()};
+    return all;
+}
+
+device_choice choose_device(std::string_view text)
+{
+    const spec s = parse_spec(text);
+    const entry& e = find_entry(device_entries(), s.name, "device");
+    if (&e == &sim_entry()) return choose_sim(s);
+    if (&e != &auto_entry()) return choose_gpu(e, s, text);
+    resolve(e, s);
+    return choose_sim(parse_spec("sim:h200"));
+}
+
+std::unique_ptr<device> open_device(const device_choice& choice, const device_options& options)
+{
+    if (choice.kind == "sim") return open_sim(choice, options);
+#if defined(VRAMBENCH_HAVE_CUDA)
+    if (choice.kind == "cuda")
+        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, options, options.current_call);
+#endif
+    throw input_error("no device '" + choice.spec + "' in this build");
 }
 
 }  // namespace vrambench

@@ -22,14 +22,22 @@ struct device_choice {
     config settings;
 };
 
+enum class integrity_check : std::uint8_t { off, sample, full };
+
 struct device_options {
     std::optional<std::uint64_t> vram_limit_bytes;   ///< free bytes at the start of the trace
-    bool check_hazards = true;                       ///< sim: the hazard checker
+    integrity_check check = integrity_check::full;   ///< sim: the hazard checker unless off; a GPU: what kernels verify
+    bool follow_free_memory = false;                 ///< a GPU: ask for free memory after every call that may change it
+    volatile std::uint8_t* current_call = nullptr;   ///< a GPU: holds the driver call being made (driver_call + 1; 0: none)
 };
 
 const std::vector<const entry*>& device_entries();
 
-/// Understands a spec; `auto` picks a GPU if one answers, else `sim:h200`. Throws input_error with one clear line.
+/// Kinds of GPU that this build can open ("cuda", "hip"), in the order in which `auto` asks them.
+std::vector<std::string> gpu_kinds();
+
+/// Understands a spec, without touching a GPU: whether a GPU answers is found out by opening it, in a child process. `auto`
+/// is `sim:h200` here; bench resolves it first. Throws input_error with one clear line.
 device_choice choose_device(std::string_view spec_text);
 
 /// Opens it, fresh. Throws input_error where it is not there, and for a limit above its capacity.

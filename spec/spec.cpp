@@ -255,8 +255,9 @@ const entry& find_entry(const std::vector<const entry*>& entries, std::string_vi
         if (e->name == name) return *e;
         names.push_back(e->name);
     }
-    throw input_error("unknown " + std::string(kind) + " " + in_quotes(name) + did_you_mean(name, names) + " (vrambench list " +
-                      std::string(kind) + "s)");
+    const std::string what(kind);
+    throw input_error("unknown " + what + " " + in_quotes(name) + did_you_mean(name, names) + " (vrambench list " + what +
+                      "s)");
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates)

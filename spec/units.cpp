@@ -166,7 +166,8 @@ std::string exact_size(std::uint64_t bytes)
 {
     if (bytes != 0)
         for (auto u = binary_units.rbegin(); u != binary_units.rend(); ++u)
-            if (bytes % (std::uint64_t{1} << u->shift) == 0) return std::to_string(bytes >> u->shift) + std::string(u->name);
+            if (bytes % (std::uint64_t{1} << u->shift) == 0)
+                return std::to_string(bytes >> u->shift) + std::string(u->name);
     return std::to_string(bytes);
 }
 

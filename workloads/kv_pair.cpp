@@ -79,7 +79,7 @@ shape parse_shape(const config& c)
             .kernel_ns = c.is("kernel-ns", "roofline") ? -1 : static_cast<std::int64_t>(c.integer("kernel-ns")),
             .sync = c.is("sync", "step")};
     if (s.n_kv(s.to) > largest_buffer / (2 * s.heads * s.head_dim))
-        throw input_error("kv-pair: a buffer of heads x head-dim x to x 2 bytes would exceed " + exact_size(largest_buffer));
+        throw input_error("kv-pair: a buffer of 2 x heads x head-dim x to bytes would exceed " + exact_size(largest_buffer));
     return s;
 }
 
@@ -220,8 +220,8 @@ const entry& kv_pair_entry()
              .help = "blocks taken before the first step: groups separated by /, the blocks of a group, which are alive "
                      "together, by +"},
             {.name = "kernel-ns", .type = key_type::integer, .default_value = "roofline", .unit = "ns",
-             .help = "duration of every kernel; roofline: the device's own, from flops and traffic (4 query heads a KV head, "
-                     "q8_0 cache)",
+             .help = "duration of every kernel; roofline: the device's own, from flops and traffic (4 query heads a KV "
+                     "head, q8_0 cache)",
              .choices = {"roofline"}, .most = 1'000'000'000'000},
             {.name = "sync", .type = key_type::choice, .default_value = "none", .unit = "",
              .help = "step: the host waits for the stream at the end of each step", .choices = {"none", "step"}},

@@ -44,8 +44,9 @@ settings parse_settings(const config& c)
                               : c.is("order", "fifo") ? free_order::fifo
                                                       : free_order::shuffled,
                      .kernel_ns = c.is("kernel-ns", "roofline") ? -1 : static_cast<std::int64_t>(c.integer("kernel-ns"))};
-    if (s.min > s.max) throw input_error("random: min (" + exact_size(s.min) + ") exceeds max (" + exact_size(s.max) + ")");
-    if (s.max > s.live) throw input_error("random: max (" + exact_size(s.max) + ") exceeds live (" + exact_size(s.live) + ")");
+    const std::string max = "max (" + exact_size(s.max) + ")";
+    if (s.min > s.max) throw input_error("random: min (" + exact_size(s.min) + ") exceeds " + max);
+    if (s.max > s.live) throw input_error("random: " + max + " exceeds live (" + exact_size(s.live) + ")");
     return s;
 }
 
@@ -179,7 +180,8 @@ private:
 
     std::uint64_t size()
     {
-        return settings_.log_sizes ? log_sizes_(numbers_) : settings_.min + numbers_.below(settings_.max - settings_.min + 1);
+        if (settings_.log_sizes) return log_sizes_(numbers_);
+        return settings_.min + numbers_.below(settings_.max - settings_.min + 1);
     }
 
     void alloc(event_batch& b)
@@ -311,7 +313,7 @@ const entry& random_entry()
     constexpr std::uint64_t largest = std::uint64_t{1} << 50;
     static const entry e{
         .name = "random",
-        .help = "seeded allocations, frees and kernels of any size, order and depth, on one or several streams, without races",
+        .help = "seeded allocations, frees and kernels of any size, order and depth, on any number of streams",
         .origin = "",
         .keys = {
             {.name = "events", .type = key_type::integer, .default_value = "100000", .unit = "events",

@@ -109,7 +109,8 @@ private:
 
     const block& alive(std::uint32_t id, const char* verb) const
     {
-        if (id >= blocks_.size() || blocks_[id].bytes == 0) fail("block " + std::to_string(id) + " is " + verb + " while not alive");
+        if (id >= blocks_.size() || blocks_[id].bytes == 0)
+            fail("block " + std::to_string(id) + " is " + verb + " while not alive");
         return blocks_[id];
     }
 
@@ -119,7 +120,7 @@ private:
         check_tag(e);
         check_bytes(e);
         if (!std::has_single_bit(e.alignment) || e.alignment > largest_alignment)
-            fail("alignment " + std::to_string(e.alignment) + " is not a power of two up to " + std::to_string(largest_alignment));
+            fail("alignment " + std::to_string(e.alignment) + " is not a power of two up to " + exact_size(largest_alignment));
         block& b = slot(blocks_, e.id, out_.block_ids);
         if (b.bytes != 0) fail("block " + std::to_string(e.id) + " is allocated while alive");
         b = {e.bytes, e.stream};
@@ -183,7 +184,8 @@ private:
     void wait(const event& e)
     {
         check_stream(e);
-        if (e.id >= recorded_.size() || recorded_[e.id] == 0) fail("waits for event " + std::to_string(e.id) + ", which was never recorded");
+        if (e.id >= recorded_.size() || recorded_[e.id] == 0)
+            fail("waits for event " + std::to_string(e.id) + ", which was never recorded");
     }
 
     void external_alloc(const event& e)
@@ -210,7 +212,8 @@ private:
     {
         check_tag(e);
         if (e.phase >= header_.phases.size())
-            fail("phase " + std::to_string(e.phase) + " of " + std::to_string(header_.phases.size()) + " (they count from 0)");
+            fail("phase " + std::to_string(e.phase) + " of " + std::to_string(header_.phases.size()) +
+                 " (they count from 0)");
         ++out_.steps;
         out_.tokens += e.tokens;
     }
@@ -235,7 +238,8 @@ private:
     {
         check_stream(e);
         if (open_graph_) fail("launches a graph inside graph " + std::to_string(*open_graph_));
-        if (e.id >= graphs_.size() || !graphs_[e.id].recorded) fail("graph " + std::to_string(e.id) + " was never recorded");
+        if (e.id >= graphs_.size() || !graphs_[e.id].recorded)
+            fail("graph " + std::to_string(e.id) + " was never recorded");
         out_.launches += graphs_[e.id].launches;
         out_.stated_kernel_ns += graphs_[e.id].nanoseconds;
     }

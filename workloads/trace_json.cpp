@@ -244,7 +244,8 @@ private:
         e.n_writes = list(object, "writes", batch.operands, where);
     }
 
-    static std::uint16_t list(const json& object, const char* key, std::vector<std::uint32_t>& ids, const std::string& where)
+    static std::uint16_t list(const json& object, const char* key, std::vector<std::uint32_t>& ids,
+                              const std::string& where)
     {
         const auto found = object.find(key);
         if (found == object.end()) return 0;
@@ -255,11 +256,13 @@ private:
     }
 
     template <class T>
-    static T look_up(const std::map<std::string, T>& table, const json& value, const std::string& key, const std::string& where)
+    static T look_up(const std::map<std::string, T>& table, const json& value, const std::string& key,
+                     const std::string& where)
     {
         const std::string name = text_value(value, key, where);
         const auto found = table.find(name);
-        if (found == table.end()) throw input_error(where + ": the header does not list the " + key + " " + in_quotes(name));
+        if (found == table.end())
+            throw input_error(where + ": the header does not list the " + key + " " + in_quotes(name));
         return found->second;
     }
 
@@ -267,10 +270,12 @@ private:
     {
         const std::uint64_t stated = narrow<std::uint64_t>(member(object, "events", where), "events", where);
         if (stated != events_)
-            throw input_error(where + ": " + std::to_string(events_) + " events, but the end line says " + std::to_string(stated));
+            throw input_error(where + ": " + std::to_string(events_) + " events, but the end line says " +
+                              std::to_string(stated));
         std::string rest;
         while (in_.read_line(rest, longest_line))
-            if (rest.find_first_not_of(" \t\r") != std::string::npos) throw input_error(where + ": text behind the end line");
+            if (rest.find_first_not_of(" \t\r") != std::string::npos)
+                throw input_error(where + ": text behind the end line");
         ended_ = true;
     }
 

@@ -15,7 +15,8 @@
 //
 // Left out where it has its default: stream 0, align 128, no reads or writes, ns (then from flops and bytes), flops, bytes
 // of a kernel, tokens 0. Tags and phases are named; the header lists them, each once. Empty lines are skipped, unknown keys
-// are errors. Without its end line a file is cut off.
+// are errors. Without its end line a file is cut off. Long traces are better packed: text reads at well under a million
+// events a second.
 
 #include "workloads/file_io.hpp"
 #include "workloads/trace.hpp"

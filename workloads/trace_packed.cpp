@@ -136,7 +136,7 @@ void read_chunk(input_file& in, chunk& c)
     const auto last = get_fixed<std::uint64_t>(in);
     c.offset = in.offset();
     if (size > longest_chunk || c.events > batch_events || (size == 0 && c.events != 0))
-        fail(in, start, "damaged: a chunk of " + std::to_string(size) + " bytes with " + std::to_string(c.events) + " events");
+        fail(in, start, "damaged: a chunk of " + std::to_string(size) + " bytes, " + std::to_string(c.events) + " events");
     c.payload.resize(size);
     c.total = last;
     read_all(in, c.payload.data(), size);

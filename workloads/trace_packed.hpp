@@ -1,5 +1,6 @@
 #pragma once
-// Traces packed: a tenth of the JSON lines in size and far faster to read. All numbers are little endian.
+// Traces packed: about 10 bytes an event, a fifth of the JSON lines, and read some forty times as fast. All fixed-width
+// numbers are little endian.
 //
 //   file   = "VRTP", u32 version (1), chunk holding the header as JSON (events = 0), chunks of events, end
 //   chunk  = u32 payload bytes (> 0), u32 events, u64 FNV-1a of the payload, payload

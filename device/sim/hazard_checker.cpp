@@ -63,6 +63,14 @@ const char* verb(bool write) { return write ? "writes" : "reads"; }
 
 std::string kernel_text(const use& u) { return words("the kernel of event ", u.event, " on stream ", u.stream); }
 
+/// " (block 3, freed at event 9 on stream 0)"
+std::string owner_text(const use& u, const past& was)
+{
+    if (u.ownerless) return " (a replayed graph)";
+    if (was.freed_at == hazard_log::no_event) return words(" (block ", u.block, ")");
+    return words(" (block ", u.block, ", freed at event ", was.freed_at, " on stream ", was.freed_on, ")");
+}
+
 /// What a replayed graph names: its launches carry addresses, and a block's id only where they still know it.
 std::string baked_text(const kernel_access& a)
 {
@@ -101,7 +109,7 @@ private:
     void check_free(block_slot& b, std::uint32_t stream);
     void leave_history(const block_slot& b, std::uint32_t stream);
     void lose(block_slot& b, const extent& memory, driver_call how);
-    void report_in_use(const use& u, std::uint32_t block, bool owned, const extent& memory, driver_call how);
+    void report_in_use(const use& u, const past& was, const extent& memory, driver_call how);
 
     template <class Text>
     void report(block_slot& b, hazard_kind kind, std::uint64_t earlier, Text text)
@@ -150,7 +158,7 @@ void hazard_checker::state::give_back(extent memory, driver_call how)
         past& was = history_.record(r.value);
         const auto busy = std::find_if(was.uses.begin(), was.uses.end(), [&](const use& u) { return !host_knows(u); });
         if (busy != was.uses.end() && was.reported.first(hazard_kind::released_in_use))
-            report_in_use(*busy, was.block, !busy->ownerless, memory, how);
+            report_in_use(*busy, was, memory, how);
         return true;
     });
     history_.forget(memory.start, memory.end);
@@ -170,18 +178,17 @@ void hazard_checker::state::lose(block_slot& b, const extent& memory, driver_cal
     const use* busy = b.wrote && b.reads.empty() && !host_knows(b.last_write) ? &b.last_write : nullptr;
     for (const use& u : b.reads)
         if (!host_knows(u)) busy = &u;
-    if (busy && b.reported.first(hazard_kind::released_in_use)) report_in_use(*busy, b.id, true, memory, how);
+    if (busy && b.reported.first(hazard_kind::released_in_use)) report_in_use(*busy, {}, memory, how);
     b.touched = b.wrote = false;                             // judged now; what is there later is other memory
     b.reads.clear();
 }
 
-void hazard_checker::state::report_in_use(const use& u, std::uint32_t block, bool owned, const extent& memory,
-                                          driver_call how)
+void hazard_checker::state::report_in_use(const use& u, const past& was, const extent& memory, driver_call how)
 {
     log.add(hazard_kind::released_in_use, event, u.event, [&] {
         return words(to_string(how), " returns ", span_text(memory.start, memory.bytes()), " to the driver, still used by ",
-                     kernel_text(u), owned ? words(" (block ", block, ")") : " (a replayed graph)",
-                     "; the host does not know stream ", u.stream, " to be past it: no synchronisation since");
+                     kernel_text(u), owner_text(u, was), "; the host does not know stream ", u.stream,
+                     " to be past it: no synchronisation since");
     });
 }
 
@@ -278,13 +285,12 @@ void hazard_checker::state::check_free(block_slot& b, std::uint32_t stream)
 void hazard_checker::state::leave_history(const block_slot& b, std::uint32_t stream)
 {
     if (!b.touched) return;
-    const bool busy = b.reads.empty() ? !host_knows(b.last_write)
-                                      : std::any_of(b.reads.begin(), b.reads.end(), [&](const use& u) { return !host_knows(u); });
-    if (!busy) {
+    const auto done = [&](const use& u) { return host_knows(u); };
+    if (b.reads.empty() ? done(b.last_write) : std::all_of(b.reads.begin(), b.reads.end(), done)) {
         if (!b.gaps) history_.forget(b.used.start, b.used.end);
         return;
     }
-    const std::uint32_t id = history_.create(b.id, stream, event);
+    const std::uint32_t id = history_.create(stream, event);
     past& record = history_.record(id);
     if (b.reads.empty()) record.uses.push_back(b.last_write);
     else record.uses.assign(b.reads.begin(), b.reads.end());
@@ -324,7 +330,7 @@ void hazard_checker::state::access(const kernel_access& a, std::uint32_t stream,
         });
         return;
     }
-    use_block(b, {m, event, stream, a.write, false}, inside);
+    use_block(b, {m, event, stream, a.block, a.write, false}, inside);
 }
 
 void hazard_checker::state::use_block(block_slot& b, const use& now, const extent& part)
@@ -369,7 +375,7 @@ void hazard_checker::state::clear_history(block_slot& b, const use& now, const e
     check_history(b, now, part);
     if (inside) return;
     if (part.start > b.used.end || part.end < b.used.start) b.gaps = true;
-    b.behind_one = !b.gaps && (behind || part.holds(b.used));
+    b.behind_one = behind && !b.gaps;
     if (b.behind_one) b.cleared = now;
     b.used = {std::min(b.used.start, part.start), std::max(b.used.end, part.end)};
 }
@@ -383,10 +389,7 @@ void hazard_checker::state::check_history(block_slot& b, const use& now, const e
             report(b, hazard_kind::reuse_before_ordered, u.event, [&] {
                 return words("kernel on stream ", now.stream, ' ', verb(now.write), ' ',
                              block_text(b.id, part.start, part.bytes()), ", still used by ", kernel_text(u),
-                             u.ownerless ? " (a replayed graph)"
-                                         : words(" (block ", was.block, ", freed at event ", was.freed_at, " on stream ",
-                                                 was.freed_on, ")"),
-                             missing_edge(u.stream, now.stream));
+                             owner_text(u, was), missing_edge(u.stream, now.stream));
             });
             return false;
         }
@@ -400,7 +403,7 @@ void hazard_checker::state::replayed_access(const kernel_access& a, std::uint32_
 {
     const extent part = extent_of(a.pointer, a.bytes);
     if (part.empty()) return;
-    const use now{m, event, stream, a.write, false};
+    const use now{m, event, stream, a.block, a.write, false};
     if (!exists(part)) {
         if (log.first(hazard_kind::use_after_free, a.pointer))
             log.add(hazard_kind::use_after_free, event, hazard_log::no_event, [&] {
@@ -413,7 +416,7 @@ void hazard_checker::state::replayed_access(const kernel_access& a, std::uint32_
     for (auto p = live_.find(at); !live_.at_end(p) && live_.at(p).start < part.end; p = live_.next(p)) {
         const extent owned = common(part, {live_.at(p).start, live_.at(p).end});
         if (at < owned.start) use_ownerless(now, {at, owned.start}, a);
-        use_block(blocks_[live_.at(p).value], now, owned);
+        use_block(blocks_[live_.at(p).value], {m, event, stream, live_.at(p).value, a.write, false}, owned);
         at = owned.end;
     }
     if (at < part.end) use_ownerless(now, {at, part.end}, a);
@@ -431,13 +434,12 @@ void hazard_checker::state::use_ownerless(use now, const extent& part, const ker
             log.add(hazard_kind::reuse_before_ordered, event, u.event, [&] {
                 return words("kernel of a replayed graph on stream ", now.stream, ' ', verb(now.write), ' ',
                              baked_text(named), ", still used by ", kernel_text(u),
-                             u.ownerless ? " (a replayed graph)" : words(" (block ", was.block, ")"),
-                             missing_edge(u.stream, now.stream));
+                             owner_text(u, was), missing_edge(u.stream, now.stream));
             });
         }
         return true;
     });
-    const std::uint32_t id = history_.create(named.block, now.stream, hazard_log::no_event);
+    const std::uint32_t id = history_.create(now.stream, hazard_log::no_event);
     history_.record(id).uses.push_back(now);
     if (now.write) history_.replace(part.start, part.end, id, order);
     else history_.join(part.start, part.end, id, order);     // reads are not ordered among each other
@@ -445,7 +447,10 @@ void hazard_checker::state::use_ownerless(use now, const extent& part, const ker
 
 // The class: each call goes to the order or to the memory.
 
-hazard_checker::hazard_checker(std::uint32_t streams) : state_(std::make_unique<state>()) { state_->order.set_streams(streams); }
+hazard_checker::hazard_checker(std::uint32_t streams) : state_(std::make_unique<state>())
+{
+    state_->order.set_streams(streams);
+}
 hazard_checker::~hazard_checker() = default;
 
 void hazard_checker::at_event(std::uint64_t index) { state_->event = index; }

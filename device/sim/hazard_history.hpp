@@ -21,6 +21,7 @@ struct use {
     mark at = 0;
     std::uint64_t event = 0;                 ///< trace event
     std::uint32_t stream = 0;
+    std::uint32_t block = 0;
     bool write = false;
     bool ownerless = false;                  ///< by a replayed graph, on memory that was no block's
 
@@ -31,9 +32,8 @@ struct use {
 struct past {
     std::vector<use> uses;                   ///< keeps its memory when the record is used again
     std::uint32_t pieces = 0;                ///< ranges that refer to it
-    std::uint32_t block = 0;                 ///< of the last owner; meaningless for ownerless uses
+    std::uint64_t freed_at = hazard_log::no_event;   ///< event; none where the uses are not of one block
     std::uint32_t freed_on = 0;              ///< stream
-    std::uint64_t freed_at = hazard_log::no_event;
     reported_kinds reported;
 };
 
@@ -44,7 +44,7 @@ public:
     past& record(std::uint32_t id) { return pasts_[id]; }
 
     /// A new record without uses or pieces. Valid until the next change; give it a range at once.
-    std::uint32_t create(std::uint32_t block, std::uint32_t freed_on, std::uint64_t freed_at)
+    std::uint32_t create(std::uint32_t freed_on, std::uint64_t freed_at)
     {
         std::uint32_t id = 0;
         if (unused_.empty()) {
@@ -57,7 +57,6 @@ public:
         past& p = pasts_[id];
         p.uses.clear();
         p.pieces = 0;
-        p.block = block;
         p.freed_on = freed_on;
         p.freed_at = freed_at;
         p.reported = {};
@@ -117,7 +116,7 @@ private:
 
     std::uint32_t joined(std::uint32_t old_id, std::uint32_t new_id, const happens_before& order)
     {
-        const std::uint32_t id = create(pasts_[new_id].block, pasts_[new_id].freed_on, pasts_[new_id].freed_at);
+        const std::uint32_t id = create(0, hazard_log::no_event);
         for (const std::uint32_t from : {old_id, new_id})
             for (const use& u : pasts_[from].uses)
                 if (!order.host_knows(u.stream, u.at)) add_latest(pasts_[id].uses, u);

@@ -121,7 +121,7 @@ void sim_device::wait(event_id event, stream_id stream)
     forbid_in_capture(driver_call::wait);
     spend(profile_.wait);
     order_.wait(event, stream);
-    if (checker_) checker_->waited(event, stream);
+    if (checker_) checker_->waited(event, stream, order_.clock(stream));
     count(driver_call::wait);
 }
 

@@ -140,7 +140,8 @@ TEST_F(bridge, gives_each_repetition_its_own_sample)
         run.cells[0].repetitions.push_back(sample_repetition(i, sample_pass(*work, 1'000'000'000 * static_cast<std::int64_t>(i + 1))));
     run.cells[0].repetitions[1].disturbed = "clock drop";
     std::vector<double> times;
-    for (const auto& r : report(run).at("benchmarks"))
+    const nlohmann::json all = report(run).at("benchmarks");
+    for (const auto& r : all)
         if (r.at("run_type") == "iteration") times.push_back(r.at("real_time"));
     ASSERT_EQ(times.size(), 2u);
     EXPECT_NEAR(times[0], 1.0, 1e-9);
@@ -152,6 +153,20 @@ TEST_F(bridge, writes_json_without_nan)
     run_document run = awkward_run();
     report(run);   // parsing it is the check
     EXPECT_GT(errors_, 0);
+}
+
+TEST_F(bridge, divides_by_no_zero)
+{
+    run_document run;
+    const auto work = sample_workload("w", 1, 1, 1);
+    for (const std::int64_t time_ps : {0, 1000}) {
+        run.cells.push_back(sample_cell(work, "direct", "direct", "direct", std::nullopt));
+        for (std::uint64_t i = 0; i < 2; ++i) run.cells.back().repetitions.push_back(sample_repetition(i, sample_pass(*work, time_ps)));
+    }
+    const nlohmann::json runs = report(run).at("benchmarks");   // parsing it is the check
+    EXPECT_EQ(runs[0].at("error_message"), "took no time");
+    EXPECT_FALSE(runs[1].contains("flushes"));
+    EXPECT_EQ(errors_, 1);
 }
 
 TEST_F(bridge, has_nothing_to_do_for_an_empty_run)

@@ -156,6 +156,18 @@ TEST_F(derived, gives_idleness_and_stall)
     EXPECT_EQ(value(n.host_bound), 0.25);
 }
 
+TEST_F(derived, leaves_out_what_the_device_does_not_know)
+{
+    add(cell_, 8'000'000);
+    add(reference_, 4'000'000);
+    cell_.repetitions[0].cold.activity = {-1, -1, 8'000'000};
+    const pass_numbers n = numbers();
+    EXPECT_FALSE(n.device_idle_ns);
+    EXPECT_FALSE(n.stall_ns);
+    EXPECT_FALSE(n.host_bound);
+    EXPECT_EQ(value(n.added_ns), 400);
+}
+
 TEST_F(derived, divides_by_nothing_without_harm)
 {
     work_->summary.max_live_bytes = 0;

@@ -25,7 +25,8 @@ TEST(metrics, have_a_shape_in_the_schema)
 {
     std::set<std::string> names, shapes;
     for (const metric_info& m : metrics()) names.emplace(m.name);
-    for (const auto& [name, shape] : schema().at("definitions").at("metrics").at("properties").items()) shapes.insert(name);
+    const nlohmann::json properties = schema().at("definitions").at("metrics").at("properties");
+    for (const auto& [name, shape] : properties.items()) shapes.insert(name);
     EXPECT_EQ(names, shapes);
 }
 

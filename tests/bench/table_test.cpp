@@ -43,7 +43,7 @@ TEST(table, fits_the_width)
 
 TEST(table, says_simulated)
 {
-    EXPECT_THAT(comparison_table(sample_run()), HasSubstr("on simulated h200, limit 512.00 MiB"));
+    EXPECT_THAT(comparison_table(sample_run()), HasSubstr("on simulated h200, limit 512MiB"));
     run_document gpu = sample_run();
     for (cell& c : gpu.cells) c.on = {"cuda", "0", "cuda:0", false, {}};
     EXPECT_THAT(comparison_table(gpu), Not(HasSubstr("simulated")));
@@ -104,6 +104,13 @@ TEST(table, says_when_there_is_nothing)
     run_document only;
     only.cells.push_back(sample_reference(sample_workload("w", 1, 1, 1)));
     EXPECT_THAT(comparison_table(only), HasSubstr("not measured"));
+}
+
+TEST(table, keeps_control_characters_from_the_terminal)
+{
+    run_document run = sample_run();
+    run.cells[4].repetitions[0].cold.result.message = "a\033[2Jb\nc\xff";
+    EXPECT_THAT(comparison_table(run), HasSubstr("unsupported: a [2Jb c\xEF\xBF\xBD\n"));
 }
 
 TEST(table, paints_failures_when_asked)

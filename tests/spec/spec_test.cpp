@@ -25,19 +25,25 @@ std::string error_of(const std::function<void()>& f)
     return {};
 }
 
-const entry pool{.name = "async",
-                 .help = "driver pool",
-                 .origin = "",
-                 .keys = {{.name = "threshold", .type = key_type::size, .default_value = "max", .unit = "bytes", .help = "", .choices = {"max"}, .most = GiB},
-                          {.name = "retry", .type = key_type::choice, .default_value = "none", .unit = "", .help = "", .choices = {"none", "sync", "trim"}},
-                          {.name = "slots", .type = key_type::integer, .default_value = "256", .unit = "", .help = "", .least = 1, .most = 4096},
-                          {.name = "share", .type = key_type::number, .default_value = "0.50", .unit = "", .help = "", .most = 1},
-                          {.name = "note", .type = key_type::text, .default_value = "none", .unit = "", .help = ""}}};
-const entry simulator{.name = "sim",
-                      .help = "",
-                      .origin = "",
-                      .keys = {{.name = "vram", .type = key_type::size, .default_value = "", .unit = "bytes", .help = "capacity", .least = 1}},
-                      .positional_help = "profile or @file.json"};
+const entry pool{
+    .name = "async",
+    .help = "driver pool",
+    .origin = "",
+    .keys = {
+        {.name = "threshold", .type = key_type::size, .default_value = "max", .unit = "bytes", .help = "",
+         .choices = {"max"}, .most = GiB},
+        {.name = "retry", .type = key_type::choice, .default_value = "none", .unit = "", .help = "",
+         .choices = {"none", "sync", "trim"}},
+        {.name = "slots", .type = key_type::integer, .default_value = "256", .unit = "", .help = "", .least = 1, .most = 4096},
+        {.name = "share", .type = key_type::number, .default_value = "0.50", .unit = "", .help = "", .most = 1},
+        {.name = "note", .type = key_type::text, .default_value = "none", .unit = "", .help = ""},
+    }};
+const entry simulator{
+    .name = "sim",
+    .help = "",
+    .origin = "",
+    .keys = {{.name = "vram", .type = key_type::size, .default_value = "", .unit = "bytes", .help = "capacity", .least = 1}},
+    .positional_help = "profile or @file.json"};
 
 config resolved(const entry& e, const std::string& text) { return resolve(e, parse_spec(text)); }
 
@@ -63,7 +69,8 @@ TEST(ParseSpec, Positional)
 
 TEST(ParseSpec, Refuses)
 {
-    for (const char* text : {"", ":", ":a=b", "a:", "a:,", "a:k=v,", "a:,k=v", "a:k=v,,l=w", "a:=v", "a:k=", "a:k=v,k=w", "a:k=v,word", "a=b", "a,b"})
+    for (const char* text : {"", ":", ":a=b", "a:", "a:,", "a:k=v,", "a:,k=v", "a:k=v,,l=w", "a:=v", "a:k=",
+            "a:k=v,k=w", "a:k=v,word", "a=b", "a,b"})
         EXPECT_NE(error_of([&] { parse_spec(text); }), "") << text;
     EXPECT_NE(error_of([] { parse_spec("a:k=v,k=w"); }).find("'k' is given twice"), std::string::npos);
 }
@@ -71,7 +78,8 @@ TEST(ParseSpec, Refuses)
 TEST(SplitSpecs, Lists)
 {
     EXPECT_EQ(split_specs("legacy"), strings{"legacy"});
-    EXPECT_EQ(split_specs("legacy,async:retry=sync,threshold=0,vmm"), (strings{"legacy", "async:retry=sync,threshold=0", "vmm"}));
+    EXPECT_EQ(split_specs("legacy,async:retry=sync,threshold=0,vmm"),
+              (strings{"legacy", "async:retry=sync,threshold=0", "vmm"}));
     EXPECT_EQ(split_specs("sim:h200,vram=4GiB"), strings{"sim:h200,vram=4GiB"});
     EXPECT_EQ(split_specs("sim:h200,vram=4GiB,sim:w7900"), (strings{"sim:h200,vram=4GiB", "sim:w7900"}));
     EXPECT_EQ(split_specs("async,retry=sync"), strings{"async:retry=sync"});
@@ -90,7 +98,8 @@ TEST(Resolve, DefaultsAndCanonicalForm)
 
 TEST(Resolve, CanonicalIsAFixedPoint)
 {
-    for (const char* text : {"async", "async:threshold=67.20MiB", "async:share=0.1", "async:share=0", "async:share=1.0", "async:threshold=0,slots=4096"}) {
+    for (const char* text : {"async", "async:threshold=67.20MiB", "async:share=0.1", "async:share=0",
+            "async:share=1.0", "async:threshold=0,slots=4096"}) {
         const config c = resolved(pool, text);
         const std::string again = canonical(pool, c);
         EXPECT_EQ(resolved(pool, again).values(), c.values()) << text;

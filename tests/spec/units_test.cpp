@@ -63,9 +63,9 @@ TEST(ParseSize, LargestIsTwoToThe60)
 
 TEST(ParseSize, RefusesEverythingElse)
 {
-    for (const char* text : {"", " ", "12 MiB", " 12MiB", "12MiB ", "-1", "-1MiB", "+1", "NaN", "nan", "inf", "0x10", "1e6", "1e6MiB",
-                             ".5MiB", "5.MiB", "5.", "1.5", "MiB", "GiB", "12MiBs", "12,5MiB", "1_000", "12Mi", "1..2MiB", "1.2.3MiB",
-                             "12\n", "١"})
+    for (const char* text :
+         {"", " ", "12 MiB", " 12MiB", "12MiB ", "-1", "-1MiB", "+1", "NaN", "nan", "inf", "0x10", "1e6", "1e6MiB", ".5MiB",
+          "5.MiB", "5.", "1.5", "MiB", "GiB", "12MiBs", "12,5MiB", "1_000", "12Mi", "1..2MiB", "1.2.3MiB", "12\n", "١"})
         EXPECT_EQ(size_error(text).rfind("vram: '", 0), 0u) << text;
 }
 

@@ -31,7 +31,8 @@ TEST(Describe, EverythingElse)
     t.alloc(0, 1).alloc(1, 1).free(0);
     t.head.seed = 5;
     const std::string text = describe(t.head, summarise(t));
-    for (const char* part : {"seed          5\n", "0 kernels, with graphs\n", "external      1,000 bytes", "1 block never freed\n",
+    for (const char* part : {"seed          5\n", "0 kernels, with graphs\n", "external      1,000 bytes",
+            "1 block never freed\n",
                              "not last in, first out (first broken by event 5)\n", "largest block 1 byte,"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }

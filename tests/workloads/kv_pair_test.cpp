@@ -136,7 +136,8 @@ TEST(KvPair, WarmPartIsOneStepWithoutTokens)
 TEST(KvPair, CanonicalSpec)
 {
     const auto t = kv_pair("to=512,heads=8,head-dim=128,step=512,warm=1024KiB/0.5MiB+512");
-    EXPECT_EQ(t->header().spec, "kv-pair:heads=8,head-dim=128,step=512,to=512,layers=1,warm=1MiB/512KiB+512,kernel-ns=roofline,sync=none");
+    EXPECT_EQ(t->header().spec,
+            "kv-pair:heads=8,head-dim=128,step=512,to=512,layers=1,warm=1MiB/512KiB+512,kernel-ns=roofline,sync=none");
     const auto again = make_trace(t->header().spec, 7);
     EXPECT_EQ(again->header().spec, t->header().spec);
     EXPECT_EQ(again->header().params, t->header().params);

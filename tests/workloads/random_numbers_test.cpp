@@ -12,7 +12,8 @@ TEST(RandomNumbers, PublishedSequence)
 {
     // splitmix64 from seed 1234567, as in Rosetta Code and the reference implementation.
     random_numbers r(1234567);
-    for (const std::uint64_t expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u,
+    for (const std::uint64_t expected : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+            4593380528125082431u,
                                          16408922859458223821u})
         EXPECT_EQ(r.next(), expected);
 }

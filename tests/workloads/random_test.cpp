@@ -10,7 +10,8 @@
 namespace vrambench::test {
 namespace {
 
-std::unique_ptr<trace> random_of(const std::string& keys, std::uint64_t seed = 1) { return make_trace("random:" + keys, seed); }
+std::unique_ptr<trace> random_of(const std::string& keys,
+        std::uint64_t seed = 1) { return make_trace("random:" + keys, seed); }
 
 /// Happens-before over streams, events and host synchronisations. Each use of a block must be ordered behind the uses
 /// that it conflicts with, a free behind all of them.
@@ -109,9 +110,11 @@ TEST(Random, PropertiesOverTheWholeSpace)
         const std::string order = pick({"lifo", "fifo", "shuffled"});
         const std::string keys = "events=" + std::to_string(1 + r.below(9000)) + ",min=" + std::to_string(1 + r.below(4096)) +
                                  ",max=" + pick({"4KiB", "1MiB", "64MiB"}) + ",live=" + pick({"64MiB", "1GiB", "64GiB"}) +
-                                 ",sizes=" + pick({"uniform", "log-uniform"}) + ",alloc=" + pick({"0", "0.1", "0.5", "0.9", "1"}) +
+                                 ",sizes=" + pick({"uniform", "log-uniform"}) + ",alloc=" + pick({"0", "0.1", "0.5",
+                                         "0.9", "1"}) +
                                  ",kernels=" + pick({"0", "0.5", "0.9", "1"}) + ",blocks=" + pick({"1", "7", "4096"}) +
-                                 ",streams=" + pick({"1", "2", "5", "64"}) + ",share=" + pick({"0", "0.3", "1"}) + ",order=" + order +
+                                 ",streams=" + pick({"1", "2", "5", "64"}) + ",share=" + pick({"0", "0.3",
+                                         "1"}) + ",order=" + order +
                                  ",step=" + pick({"1", "10", "1000"}) + ",sync=" + pick({"none", "step"});
         const auto t = random_of(keys, r.next());
         SCOPED_TRACE(t->header().spec);
@@ -192,7 +195,8 @@ TEST(Random, Refuses)
     const auto error = [](const std::string& keys) { return error_of([&] { random_of(keys); }); };
     EXPECT_EQ(error("min=2MiB,max=1MiB"), "random: min (2MiB) exceeds max (1MiB)");
     EXPECT_EQ(error("live=1MiB,max=2MiB"), "random: max (2MiB) exceeds live (1MiB)");
-    for (const char* keys : {"events=0", "min=0", "alloc=1.5", "alloc=-1", "share=2", "streams=0", "streams=65", "order=lilo", "blocks=0",
+    for (const char* keys : {"events=0", "min=0", "alloc=1.5", "alloc=-1", "share=2", "streams=0", "streams=65",
+            "order=lilo", "blocks=0",
                              "step=0", "seed=-1", "seed=runn", "seed=18446744073709551616", "sizes=normal", "word"})
         EXPECT_EQ(error(keys).rfind("random: ", 0), 0u) << keys;
 }

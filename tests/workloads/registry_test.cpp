@@ -22,7 +22,8 @@ TEST(Workloads, UnknownNames)
               "unknown workload 'kvpair', did you mean 'kv-pair'? (vrambench list workloads)");
     EXPECT_EQ(error_of([] { make_trace("file", 1); }), "file: a path must be given: file:PATH");
     EXPECT_EQ(error_of([] { make_trace("file:a.jsonl,format=json", 1); }), "file: unknown key 'format' (it has no keys)");
-    EXPECT_EQ(error_of([] { make_trace("random:lifo", 1); }), "random: 'lifo' is not key=value, did you mean 'order=lifo'?");
+    EXPECT_EQ(error_of([] { make_trace("random:lifo", 1); }),
+            "random: 'lifo' is not key=value, did you mean 'order=lifo'?");
     EXPECT_NE(error_of([] { make_trace("file:/nowhere/a.jsonl", 1); }).find("No such file"), std::string::npos);
 }
 

@@ -14,7 +14,8 @@ TEST(Summary, Figures)
 {
     memory_trace t;
     t.add({.kind = event_kind::step, .tag = 0, .tokens = 512});
-    t.alloc(0, 100).alloc(1, 1000).kernel({}, {0, 1}, 7).kernel({0}, {1}, 5).kernel({}, {}).free(1).alloc(1, 50).free(1).free(0);
+    t.alloc(0, 100).alloc(1, 1000).kernel({}, {0, 1}, 7).kernel({0}, {1}, 5).kernel({}, {}).free(1).alloc(1,
+            50).free(1).free(0);
     t.add({.kind = event_kind::step, .tag = 0, .tokens = 88});
     t.add({.kind = event_kind::external_alloc, .tag = 1, .id = 2, .bytes = GiB});
     t.add({.kind = event_kind::external_alloc, .tag = 1, .id = 0, .bytes = MiB});
@@ -97,14 +98,18 @@ TEST(Summary, LifoIsJudgedByStream)
 
 TEST(Summary, RefusesMisusedBlocks)
 {
-    EXPECT_EQ(summary_error(memory_trace().alloc(3, 1).alloc(3, 1)), "test: event 1 (alloc): block 3 is allocated while alive");
+    EXPECT_EQ(summary_error(memory_trace().alloc(3, 1).alloc(3, 1)),
+            "test: event 1 (alloc): block 3 is allocated while alive");
     EXPECT_EQ(summary_error(memory_trace().free(3)), "test: event 0 (free): block 3 is freed while not alive");
-    EXPECT_EQ(summary_error(memory_trace().alloc(0, 1).free(0).free(0)), "test: event 2 (free): block 0 is freed while not alive");
+    EXPECT_EQ(summary_error(memory_trace().alloc(0, 1).free(0).free(0)),
+            "test: event 2 (free): block 0 is freed while not alive");
     EXPECT_EQ(summary_error(memory_trace().kernel({7}, {})), "test: event 0 (kernel): block 7 is read while not alive");
-    EXPECT_EQ(summary_error(memory_trace().alloc(0, 1).free(0).kernel({}, {0})), "test: event 2 (kernel): block 0 is written while not alive");
+    EXPECT_EQ(summary_error(memory_trace().alloc(0, 1).free(0).kernel({}, {0})),
+            "test: event 2 (kernel): block 0 is written while not alive");
     const event external{.kind = event_kind::external_alloc, .tag = 1, .id = 0, .bytes = 1};
     EXPECT_NE(summary_error(memory_trace().add(external).add(external)).find("allocated while alive"), std::string::npos);
-    EXPECT_NE(summary_error(memory_trace().add({.kind = event_kind::external_free})).find("freed while not alive"), std::string::npos);
+    EXPECT_NE(summary_error(memory_trace().add({.kind = event_kind::external_free})).find("freed while not alive"),
+            std::string::npos);
 }
 
 TEST(Summary, RefusesAbsurdFigures)
@@ -115,7 +120,8 @@ TEST(Summary, RefusesAbsurdFigures)
     EXPECT_NE(summary_error(memory_trace().alloc(~0u, 1)).find("ids must be dense"), std::string::npos);
     EXPECT_NE(summary_error(memory_trace().kernel({}, {}, INT64_MAX)).find("absurd"), std::string::npos);
     for (const std::uint32_t alignment : {0u, 3u, 1u << 31})
-        EXPECT_NE(summary_error(memory_trace().add({.kind = event_kind::alloc, .alignment = alignment, .bytes = 1})).find("power of two"),
+        EXPECT_NE(summary_error(memory_trace().add({.kind = event_kind::alloc, .alignment = alignment,
+                .bytes = 1})).find("power of two"),
                   std::string::npos);
     memory_trace many;
     for (std::uint32_t i = 0; i < 1025; ++i) many.alloc(i, 1024 * TiB);
@@ -127,7 +133,8 @@ TEST(Summary, RefusesWhatIsOutOfRange)
     const auto refused = [](event e, const std::string& part) {
         EXPECT_NE(summary_error(memory_trace().add(e)).find(part), std::string::npos) << part;
     };
-    for (const auto kind : {event_kind::alloc, event_kind::kernel, event_kind::record, event_kind::sync_stream, event_kind::graph_begin})
+    for (const auto kind : {event_kind::alloc, event_kind::kernel, event_kind::record, event_kind::sync_stream,
+            event_kind::graph_begin})
         refused({.kind = kind, .tag = 1, .stream = 1, .bytes = 1}, "stream 1 of 1");
     for (const auto kind : {event_kind::alloc, event_kind::kernel, event_kind::external_alloc, event_kind::step})
         refused({.kind = kind, .tag = 2, .bytes = 1}, "tag 2 of 2");

@@ -181,10 +181,13 @@ TEST_P(TraceFile, ForeignFiles)
     EXPECT_EQ(error_in(write("")), path() + ": the file is empty");
     EXPECT_EQ(error_in(write("hello\n")), path() + ": not a trace of vrambench (neither JSON lines nor packed)");
     EXPECT_EQ(error_in(write("VRAM is memory")), path() + ": offset 0: not a packed trace");
-    EXPECT_EQ(error_in(write("{\"event\":\"allocate\"}\n")), path() + ":1: not a trace of vrambench ('vrambench_trace' is missing)");
+    EXPECT_EQ(error_in(write("{\"event\":\"allocate\"}\n")),
+            path() + ":1: not a trace of vrambench ('vrambench_trace' is missing)");
     EXPECT_EQ(error_in(write("{nonsense\n")), path() + ":1: not valid JSON");
-    EXPECT_EQ(error_in(write("{\"vrambench_trace\":2}\n")), path() + ":1: trace version 2, but this program reads version 1");
-    EXPECT_EQ(error_in(write(std::string("VRTP\2\0\0\0", 8))), path() + ": offset 4: trace version 2, but this program reads version 1");
+    EXPECT_EQ(error_in(write("{\"vrambench_trace\":2}\n")),
+            path() + ":1: trace version 2, but this program reads version 1");
+    EXPECT_EQ(error_in(write(std::string("VRTP\2\0\0\0", 8))),
+            path() + ": offset 4: trace version 2, but this program reads version 1");
     EXPECT_NE(error_in(path("missing")).find("No such file"), std::string::npos);
     EXPECT_NE(error_in(folder_.string()).find("Is a directory"), std::string::npos);
     EXPECT_NE(error_in(write("{" + std::string(20'000'000, 'x'))).find("longer than"), std::string::npos);
@@ -238,8 +241,10 @@ TEST_P(TraceFile, AppearsWholeOrNotAtAll)
 TEST_P(TraceFile, CannotBeWritten)
 {
     const auto t = make_trace("random:events=100", 1);
-    EXPECT_NE(error_of([&] { write_trace(*t, path("no/such/folder"), GetParam()); }).find("No such file"), std::string::npos);
-    EXPECT_NE(error_of([&] { write_trace(*t, folder_.string(), GetParam()); }).find("not a regular file"), std::string::npos);
+    EXPECT_NE(error_of([&] { write_trace(*t, path("no/such/folder"), GetParam()); }).find("No such file"),
+            std::string::npos);
+    EXPECT_NE(error_of([&] { write_trace(*t, folder_.string(), GetParam()); }).find("not a regular file"),
+            std::string::npos);
     EXPECT_NE(error_of([&] { write_trace(*t, "/dev/null", GetParam()); }).find("not a regular file"), std::string::npos);
 }
 

@@ -132,7 +132,8 @@ inline std::uint64_t hash_of(const std::vector<full_event>& events)
     };
     for (const auto& f : events) {
         const event& e = f.e;
-        for (const std::uint64_t v : {std::uint64_t(e.kind), std::uint64_t{e.phase}, std::uint64_t{e.tag}, std::uint64_t{e.stream},
+        for (const std::uint64_t v : {std::uint64_t(e.kind), std::uint64_t{e.phase}, std::uint64_t{e.tag},
+                std::uint64_t{e.stream},
                                       std::uint64_t{e.id}, e.bytes, e.flops, std::uint64_t(e.nanoseconds), e.tokens})
             mix(v);
         for (const auto id : f.reads) mix(id);

@@ -1,0 +1,70 @@
+# Sourced by scripts/bench and scripts/test: finds what is missing, installs it where it may, else says in one line what to
+# install. Debian 12 and Ubuntu 24.04 have every package.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Prints the packages of the list "package:file-or-command" whose file or command is not there.
+missing_packages() {
+    local entry package thing
+    for entry in "$@"; do
+        package=${entry%%:*} thing=${entry#*:}
+        case $thing in
+            /*) [ -e "$thing" ] || printf '%s ' "$package" ;;
+            *) command -v "$thing" >/dev/null 2>&1 || printf '%s ' "$package" ;;
+        esac
+    done
+}
+
+# Makes sure that the packages of the list are there; ends the script with 2 where they cannot be installed.
+require_packages() {
+    local packages as_root=""
+    packages=$(missing_packages "$@")
+    [ -n "$packages" ] || return 0
+    if command -v apt-get >/dev/null 2>&1; then
+        if [ "$(id -u)" != 0 ]; then
+            if sudo -n true 2>/dev/null; then as_root="sudo -n"; else as_root=none; fi
+        fi
+        if [ "$as_root" != none ]; then
+            say "installing: $packages"
+            # shellcheck disable=SC2086
+            { $as_root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages; } >/dev/null 2>&1
+            packages=$(missing_packages "$@")
+            [ -n "$packages" ] || return 0
+        fi
+    fi
+    say "missing packages; please run: sudo apt-get install $packages"
+    exit 2
+}
+
+build_packages=(
+    cmake:cmake
+    g++:c++
+    ninja-build:ninja
+    nlohmann-json3-dev:/usr/include/nlohmann/json.hpp
+    libcli11-dev:/usr/include/CLI/CLI.hpp
+    libbenchmark-dev:/usr/include/benchmark/benchmark.h
+)
+test_packages=(
+    libgtest-dev:/usr/include/gtest/gtest.h
+    libgmock-dev:/usr/include/gmock/gmock.h
+    python3:python3
+    python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema/__init__.py
+)
+
+# configure_and_build TESTS(ON|OFF) TARGET...: quiet unless it takes long or fails.
+configure_and_build() {
+    local tests=$1 log
+    shift
+    cd "$root" || exit 3
+    mkdir -p build
+    log=build/setup.log
+    say "building (log: $log)"
+    if ! cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" >"$log" 2>&1 ||
+        ! cmake --build build --target "$@" >>"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        say "the build failed; the whole log is $root/$log"
+        exit 3
+    fi
+}
