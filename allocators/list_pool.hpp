@@ -40,6 +40,12 @@ private:
         std::uint64_t bytes = 0;
     };
 
+    struct fit {
+        int slot = -1;                     ///< -1: no block fits
+        std::uint32_t visited = slots;
+    };
+
+    fit best_fit(std::uint64_t bytes) const;
     allocation miss(std::uint64_t bytes, std::uint32_t work);
     void give_back(const slot& block);
 

@@ -3,6 +3,7 @@
 #include "bench/commands.hpp"
 #include "bench/environment.hpp"
 #include "bench/measure.hpp"
+#include "bench/remote.hpp"
 #include "bench/result_file.hpp"
 #include "bench/run_options.hpp"
 #include "bench/table.hpp"
@@ -81,15 +82,16 @@ std::string default_out(const run_plan& plan)
     const auto& d = plan.document.cells.front().on;
     std::string name = d.name;
     for (auto& ch : name)
-        if (ch == '/' || ch == '@') ch = '_';
+        if (ch == '/' || ch == '@' || ch == ' ') ch = '_';
     return "vrambench-" + d.kind + "-" + name + "-" + stamp + ".json";
 }
 
 void describe_environment(run_document& document)
 {
     document.environment = host_environment();
-    const auto dev = open_device(document.cells.front().on, {});
-    for (auto& f : device_environment(dev->info())) document.environment.push_back(std::move(f));
+    const auto& on = document.cells.front().on;
+    const device_info info = on.simulated ? open_device(on, {})->info() : ask_device(on);
+    for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
 }
 
 /// What is left to say after the table.
@@ -131,7 +133,8 @@ int run(const run_options& o, const command_line& line)
     describe_environment(plan.document);
 
     std::signal(SIGINT, on_interrupt);
-    const ending how = measure(plan, {out, request.timeout_ms, &interrupted}, shown);
+    const std::uint64_t timeout = o.timeout.empty() && !plan.document.cells.front().on.simulated ? 300'000 : request.timeout_ms;
+    const ending how = measure(plan, {out, timeout, o.in_process, &interrupted}, shown);
     std::signal(SIGINT, SIG_DFL);
     shown.finish();
     std::cout << comparison_table(plan.document, style_for(STDOUT_FILENO));
@@ -153,7 +156,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
     app.add_option("--vram-limit", r.vram_limits, "bytes free at the start of the trace, or none; repeated or comma-separated")
         ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
-    app.add_option("--repetitions", o.repetitions, "runs of each cell (default: 1 on sim, where all are the same)");
+    app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
     app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: 120s for the default set, none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();
@@ -161,8 +164,8 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
         ->allow_extra_args(false);
     app.add_option("--kernel-scale", r.kernel_scales, "multiplies kernel times, as 0.5,1,2")->allow_extra_args(false);
     app.add_flag("--no-reference", o.no_reference, "do not run `ideal`; drops added time and what depends on it");
-    app.add_flag("--in-process", o.in_process, "repetitions run in this process (always so on sim)");
-    app.add_option("--timeout", o.timeout, "of one repetition, as 60s (default: none on sim)");
+    app.add_flag("--in-process", o.in_process, "repetitions run in this process, for debuggers (always so on sim)");
+    app.add_option("--timeout", o.timeout, "of one repetition, as 60s (default: 300s on a card, none on sim)");
     app.add_flag("--resume", o.resume, "go on with the result file that --out names");
     app.add_option("--out", o.out, "result file (default: vrambench-DEVICE-DATE.json here)");
     app.add_flag("--quick", o.quick, "a smaller default set");

@@ -75,7 +75,7 @@ environment_fact whole(std::string key, std::uint64_t value) { return {std::move
 
 std::vector<environment_fact> host_environment()
 {
-    const timer_figures timer = measure_timer(host_clock{});
+    const timer_figures timer = measure_timer(host_clock::counter());
     return {text("program", "vrambench"),
             text("version", VRAMBENCH_VERSION),
             text("commit", VRAMBENCH_COMMIT),
@@ -95,7 +95,8 @@ std::vector<environment_fact> host_environment()
 std::vector<environment_fact> device_environment(const device_info& info)
 {
     const std::string prefix = "device." + info.spec + ".";
-    return {text(prefix + "kind", info.kind),
+    std::vector<environment_fact> facts{
+            text(prefix + "kind", info.kind),
             text(prefix + "name", info.name),
             text(prefix + "simulated", info.simulated ? "yes" : "no"),
             whole(prefix + "total_bytes", info.total_bytes),
@@ -104,6 +105,8 @@ std::vector<environment_fact> device_environment(const device_info& info)
             text(prefix + "pools", info.has_pools ? "yes" : "no"),
             whole(prefix + "flops_per_second", info.flops_per_second),
             whole(prefix + "bytes_per_second", info.bytes_per_second)};
+    for (const auto& [key, value] : info.facts) facts.push_back(text(prefix + key, value));
+    return facts;
 }
 
 timer_figures measure_timer(const host_clock& clock)

@@ -30,6 +30,8 @@ std::vector<std::string> without_benchmark_flags(vrambench::command_line& line)
     return rest;
 }
 
+bool is_child(const vrambench::command_line& line) { return line.arguments.size() > 1 && line.arguments[1] == "child"; }
+
 int parse_and_run(CLI::App& app, std::vector<std::string> arguments, const vrambench::command& chosen)
 {
     std::reverse(arguments.begin(), arguments.end());    // CLI11 takes them last first
@@ -57,10 +59,12 @@ int main(int argc, char** argv)
     add_run(app, line, chosen);
     add_list(app, chosen);
     add_trace(app, line, chosen);
+    add_child(app, chosen);
     try {
         return parse_and_run(app, without_benchmark_flags(line), chosen);
     } catch (const input_error& e) {
-        std::cerr << "vrambench: " << e.what() << '\n';
+        if (!is_child(line)) std::cerr << "vrambench: ";    // the parent says it again
+        std::cerr << e.what() << '\n';
         return 2;
     } catch (const std::exception& e) {
         std::cerr << "vrambench: internal error: " << e.what() << '\n';

@@ -1,5 +1,6 @@
 #include "bench/measure.hpp"
 
+#include "bench/remote.hpp"
 #include "bench/result_file.hpp"
 #include "bench/runner.hpp"
 
@@ -16,8 +17,14 @@ bool has_repetition(const cell& c, std::uint64_t index)
                        [&](const repetition& r) { return r.index == index && !r.disturbed; });
 }
 
-/// Seconds that one repetition is expected to take on the simulator: both passes, and a start. Progress corrects it.
-double estimated_seconds(const cell& c) { return 0.001 + 2.0 * static_cast<double>(c.workload->summary.events) / 4e6; }
+/// Seconds that one repetition is expected to take: both passes, and a start. On the simulator events count, on a card
+/// its context, the kernels' stated times and some microseconds a call. Progress corrects it.
+double estimated_seconds(const cell& c)
+{
+    const trace_summary& s = c.workload->summary;
+    if (c.on.simulated) return 0.001 + 2.0 * static_cast<double>(s.events) / 4e6;
+    return 1.0 + 2.0 * (static_cast<double>(s.stated_kernel_ns) * 1e-9 + static_cast<double>(s.events) * 10e-6);
+}
 
 std::string label(const cell& c) { return c.allocator.title + " on " + c.workload->recipe->header().name; }
 
@@ -30,13 +37,14 @@ std::vector<scheduled> remaining_work(const run_plan& plan, progress& shown)
     std::uint64_t rounds = plan.repetitions;
     if (plan.budget_ms) {
         const double fit = static_cast<double>(*plan.budget_ms) / 1000.0 / round_seconds;
-        const auto affordable = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min(fit, 1e6)));
+        const double watched = cells.front().on.simulated ? 0.0 : 2.0;    // the rounds that are not timed
+        const auto affordable = static_cast<std::uint64_t>(std::clamp(fit - watched, 1.0, 1e6));
         if (affordable < rounds) {
             shown.note("budget: " + std::to_string(affordable) + " of " + std::to_string(rounds) + " repetitions fit");
             rounds = affordable;
         }
     }
-    auto work = schedule(cells.size(), rounds, plan.document.plan_seed);
+    auto work = schedule(cells.size(), rounds, plan.document.plan_seed, !cells.front().on.simulated);
     std::erase_if(work, [&](const scheduled& s) { return has_repetition(cells[s.cell], s.round); });
     return work;
 }
@@ -51,7 +59,7 @@ std::uint64_t resume_from(const std::string& path, run_plan& plan)
         for (const auto& old : before.cells) {
             if (old.id != c.id) continue;
             for (const auto& r : old.repetitions)
-                if (r.index < plan.repetitions) {
+                if (r.what != role::timed || r.index < plan.repetitions) {
                     c.repetitions.push_back(r);
                     ++taken;
                 }
@@ -87,7 +95,8 @@ ending measure(run_plan& plan, const measure_options& options, progress& shown)
         cell& c = document.cells[work[i].cell];
         shown.start(i, label(c));
         try {
-            repetition r = run_repetition(c, controls);
+            const bool in_child = !c.on.simulated && !options.in_process;
+            repetition r = in_child ? run_in_child(c, work[i].what, controls) : run_repetition(c, controls, work[i].what);
             r.index = work[i].round;
             r.order = order++;
             c.repetitions.push_back(std::move(r));

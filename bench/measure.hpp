@@ -12,6 +12,7 @@ namespace vrambench {
 struct measure_options {
     std::string out;                             ///< result file; empty: none is written
     std::uint64_t timeout_ms = 0;                ///< of one repetition; 0: none
+    bool in_process = false;                     ///< on a card too: for debuggers and profilers
     const std::atomic<bool>* stop = nullptr;     ///< set when the user interrupts
 };
 

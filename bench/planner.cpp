@@ -1,6 +1,7 @@
 #include "bench/planner.hpp"
 
 #include "bench/benchmark_bridge.hpp"
+#include "bench/remote.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 #include "workloads/registry.hpp"
@@ -92,10 +93,26 @@ std::vector<default_group> wanted_groups(const run_request& request)
     return groups;
 }
 
+/// The device as chosen, or for `auto` the first GPU that answers. A GPU is named as it calls itself.
+device_choice answering_device(const std::string& typed)
+{
+    if (typed == "auto")
+        for (const auto& kind : gpu_kinds()) {
+            device_choice c = choose_device(kind + ":0");
+            if (const auto info = try_device(c)) {
+                c.name = info->name;
+                return c;
+            }
+        }
+    device_choice c = choose_device(typed);
+    if (!c.simulated) c.name = ask_device(c).name;
+    return c;
+}
+
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : request_(request), document_(document), device_(choose_device(request.device)), shelf_(request.seed)
+        : request_(request), document_(document), device_(answering_device(request.device)), shelf_(request.seed)
     {
         const auto typed = request.allocators.empty() ? default_allocators() : all_specs(request.allocators);
         for (const auto& a : typed) allocators_.push_back(choose_allocator(a));
@@ -150,9 +167,11 @@ private:
     std::vector<std::string> scales_;
 };
 
-/// Opens the device once with each limit, so that a limit above its capacity is told before anything is measured.
-void check_device(const run_document& document)
+/// Opens the simulated device once with each limit, so that a limit above its capacity is told before anything is
+/// measured; on a card that is an outcome, since what is free there changes.
+void check_limits(const run_document& document)
 {
+    if (!document.cells.front().on.simulated) return;
     std::vector<std::optional<std::uint64_t>> seen;
     for (const auto& c : document.cells) {
         if (std::find(seen.begin(), seen.end(), c.vram_limit_bytes) != seen.end()) continue;
@@ -201,22 +220,24 @@ run_plan make_plan(const run_request& request)
         if (std::all_of(cells.begin(), cells.end(), [](const cell& c) { return c.reference; }))
             throw input_error("--benchmark_filter " + in_quotes(request.filter) + " matches no cell");
     }
-    check_device(plan.document);
+    check_limits(plan.document);
     plan.repetitions = request.repetitions.value_or(cells.front().on.simulated ? 1 : 9);
     plan.budget_ms = request.budget_ms;
     if (!plan.budget_ms && request.workloads.empty()) plan.budget_ms = 120'000;    // the default set ends in time
     return plan;
 }
 
-std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed)
+std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed, bool watched)
 {
     std::vector<scheduled> order;
     std::uint64_t state = seed;
-    for (std::uint64_t r = 0; r < rounds; ++r) {
+    const std::uint64_t all = watched ? rounds + 2 : rounds;
+    for (std::uint64_t r = 0; r < all; ++r) {
         std::vector<std::size_t> shuffled(cells);
         std::iota(shuffled.begin(), shuffled.end(), std::size_t{0});
         for (std::size_t i = cells; i > 1; --i) std::swap(shuffled[i - 1], shuffled[splitmix64(state) % i]);
-        for (const auto c : shuffled) order.push_back({c, r});
+        const role what = r < rounds ? role::timed : r == rounds ? role::memory : role::verify;
+        for (const auto c : shuffled) order.push_back({c, r, what});
     }
     return order;
 }

@@ -53,9 +53,11 @@ run_plan make_plan(const run_request& request);
 struct scheduled {
     std::size_t cell = 0;
     std::uint64_t round = 0;
+    role what = role::timed;
 };
 
-/// Round by round, the cells of each round in an order drawn from the seed, so that allocators are interleaved.
-std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed);
+/// Round by round, the cells of each round in an order drawn from the seed, so that allocators are interleaved. On a card
+/// (`watched`) two rounds follow in which nothing is timed: one that watches memory, one that verifies every word.
+std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed, bool watched);
 
 }  // namespace vrambench

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,7 @@ struct device_info {
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t flops_per_second = 0;      ///< f16 matrix rate, measured
     std::uint64_t bytes_per_second = 0;      ///< read plus written, measured
+    std::map<std::string, std::string> facts = {};   ///< what else is worth knowing: driver, architecture, ECC, ...
 };
 
 struct memory_info {

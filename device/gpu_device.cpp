@@ -195,6 +195,12 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
     std::size_t granularity = 0;
     if (has_virtual_ && virtual_.granularity(&granularity, ordinal) == 0) info_.vmm_granularity = granularity;
+    int driver = 0, runtime = 0;
+    driver_version(&driver), runtime_version(&runtime);
+    info_.facts = {{"driver_version", std::to_string(driver)}, {"runtime_version", std::to_string(runtime)},
+                   {"architecture", std::to_string(properties_.major) + "." + std::to_string(properties_.minor)},
+                   {"multiprocessors", std::to_string(properties_.multiprocessors)}, {"ecc", properties_.ecc ? "on" : "off"},
+                   {"integrated", properties_.integrated ? "yes" : "no"}};
     // The roofline of an H200, as in the simulator's profile, until the card's own rates are measured.
     info_.flops_per_second = 790'000'000'000'000;
     info_.bytes_per_second = 4'300'000'000'000;

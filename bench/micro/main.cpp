@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 namespace vrambench::micro {
@@ -92,63 +91,40 @@ double median(std::array<double, runs> v)
     return v[runs / 2];
 }
 
-/// The hit alone against the bare scan. A hit takes its block out of the table, so a few pools in the same state take
-/// turns: one hit each under the clock, then the frees without it. The bare scans go over as many tables between as many
-/// readings of the clock, whose own cost is taken off both.
-class hit_comparison {
-public:
-    explicit hit_comparison(int cached)
-    {
-        for (int i = 0; i < pools; ++i) pools_.push_back(std::make_unique<warm_list_pool>(cached));
+/// Nanoseconds that `timed` takes a call over one run, the clock's readings around it included; `untimed` restores the
+/// state after each call.
+template <class Timed, class Untimed> double run_of(Timed timed, Untimed untimed)
+{
+    constexpr int calls = 20'000;
+    std::chrono::steady_clock::duration sum{};
+    for (int i = 0; i < calls; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        timed();
+        sum += std::chrono::steady_clock::now() - begin;
+        untimed();
     }
+    return nanoseconds(sum) / calls;
+}
 
-    /// Nanoseconds a call over one run.
-    double hits()
-    {
-        return run([&](int i) { blocks_[i] = pools_[i]->pool().allocate(pools_[i]->request(), 128, 0); },
-                   [&](int i) { pools_[i]->pool().deallocate(blocks_[i].pointer, blocks_[i].granted_bytes, 0); });
-    }
-    double bare_scans()
-    {
-        return run([&](int i) { benchmark::DoNotOptimize(bare_scan(pools_[i]->table(), pools_[i]->request())); }, [](int) {});
-    }
-    double clock_alone()
-    {
-        return run([&](int i) { benchmark::DoNotOptimize(pools_[i].get()); }, [](int) {});
-    }
-
-private:
-    static constexpr int pools = 4;        // their tables fit the first-level cache together
-    static constexpr int rounds = 5'000;
-
-    template <class Timed, class Untimed> double run(Timed timed, Untimed untimed)
-    {
-        std::chrono::steady_clock::duration sum{};
-        for (int r = 0; r < rounds; ++r) {
-            const auto begin = std::chrono::steady_clock::now();
-            for (int i = 0; i < pools; ++i) timed(i);
-            sum += std::chrono::steady_clock::now() - begin;
-            for (int i = 0; i < pools; ++i) untimed(i);
-        }
-        return nanoseconds(sum) / (rounds * pools);
-    }
-
-    std::vector<std::unique_ptr<warm_list_pool>> pools_;
-    std::array<allocation, pools> blocks_{};
-};
-
-/// In turns, so that a change of the clock rate meets both.
+/// The hit alone against the bare scan, in turns, so that a change of the machine's speed meets both. A hit takes its block
+/// out of the table, and the free that puts it back searches for an empty slot: it is not under the clock.
+///
+/// The bare scan branches at every slot, and with the same table and the same code it runs at one of several speeds (with
+/// one block 76, 190 or 277 ns), which a process keeps: start it a few times.
 void compare_hit(int cached)
 {
-    hit_comparison c(cached);
-    c.hits(), c.bare_scans();
-    std::array<double, runs> hit, bare, clock;
-    for (int i = 0; i < runs; ++i) {
-        clock[i] = c.clock_alone();
-        bare[i] = c.bare_scans();
-        hit[i] = c.hits();
-    }
-    const double h = median(hit) - median(clock), b = median(bare) - median(clock);
+    warm_list_pool p(cached);
+    allocation a;
+    const auto nothing = [] {};
+    const auto hit = [&] {
+        return run_of([&] { a = p.pool().allocate(p.request(), 128, 0); },
+                      [&] { p.pool().deallocate(a.pointer, a.granted_bytes, 0); });
+    };
+    const auto bare = [&] { return run_of([&] { benchmark::DoNotOptimize(bare_scan(p.table(), p.request())); }, nothing); };
+    const auto clock = [&] { return run_of(nothing, nothing); };
+    std::array<double, runs> hits, bares, clocks;
+    for (int i = 0; i < runs; ++i) clocks[i] = clock(), bares[i] = bare(), hits[i] = hit();
+    const double h = median(hits) - median(clocks), b = median(bares) - median(clocks);
     std::printf("legacy, %3d cached: hit %6.1f ns, bare scan %6.1f ns, ratio %.3f (goal: at most 1.10)\n", cached, h, b, h / b);
 }
 

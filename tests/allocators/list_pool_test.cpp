@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace vrambench::test {
 namespace {
 
@@ -139,6 +142,48 @@ TEST_F(legacy, a_2_kib_request_may_take_a_256_mib_block)
 {
     cache({256 * MiB});
     EXPECT_EQ(pool.allocate(2 * KiB, 128, 0).granted_bytes, 256 * MiB);
+}
+
+/// The original's loop, written down plainly, over a table that lives through 200,000 requests and frees.
+TEST_F(legacy, finds_what_the_plain_loop_finds)
+{
+    struct entry { device_ptr pointer; std::uint64_t bytes; };
+    std::vector<entry> table(slots), live;
+    std::mt19937_64 numbers(7);
+    for (int i = 0; i < 200'000; ++i) {
+        if (live.size() > 40 + numbers() % 230) {
+            std::swap(live[numbers() % live.size()], live.back());
+            const auto empty = std::find_if(table.begin(), table.end(), [](const entry& e) { return e.pointer == 0; });
+            const deallocation d = pool.deallocate(live.back().pointer, live.back().bytes, 0);
+            ASSERT_EQ(d.how == path::driver, empty == table.end());
+            if (empty != table.end()) *empty = live.back();
+            live.pop_back();
+            continue;
+        }
+        // Few sizes, so that there are ties and exact fits; some far apart, so that the limit on waste matters.
+        std::uint64_t bytes = 256 * (1 + numbers() % 40);
+        if (numbers() % 16 == 0) bytes = (60 + numbers() % 20) * GiB;
+        int best = -1;
+        std::uint32_t visited = slots;
+        std::uint64_t best_waste = 64 * GiB;
+        for (std::uint32_t s = 0; s < slots; ++s) {
+            if (table[s].pointer == 0 || table[s].bytes < bytes || table[s].bytes - bytes >= best_waste) continue;
+            best = static_cast<int>(s);
+            best_waste = table[s].bytes - bytes;
+            if (best_waste != 0) continue;
+            visited = s + 1;
+            break;
+        }
+        const allocation a = pool.allocate(bytes, 128, 0);
+        ASSERT_EQ(a.work, visited);
+        ASSERT_EQ(a.how, best < 0 ? path::grow : path::hit);
+        if (best >= 0) {
+            ASSERT_EQ(a.pointer, table[best].pointer);
+            table[best] = {};
+        }
+        live.push_back({a.pointer, a.granted_bytes});
+    }
+    for (const auto& b : live) pool.deallocate(b.pointer, b.bytes, 0);
 }
 
 // -- the table

@@ -12,6 +12,7 @@ import cli
 
 PAIR = "kv-pair:heads=1,head-dim=64,step=512,to=2048"
 RUN = ["run", "--workload", PAIR, "--out", "run.json"]
+SIM = ["--device", "sim:h200"]    # where the device matters: `auto` is a GPU where there is one
 PROFILE = cli.SOURCE / "device" / "sim" / "profiles" / "h200.json"
 
 
@@ -183,8 +184,8 @@ class SizesAndNumbers(BadInputTest):
             self.refused([*RUN, "--vram-limit", value], "--vram-limit", *words)
 
     def test_limit_above_capacity(self):
-        self.refused([*RUN, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")
-        self.refused([*RUN, "--vram-limit", "1GiB,2TiB"], "2TiB")
+        self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")
+        self.refused([*RUN, *SIM, "--vram-limit", "1GiB,2TiB"], "2TiB")
         self.refused([*RUN, "--device", "sim:h200,vram=1GiB", "--vram-limit", "1025MiB"], "--vram-limit", "1025MiB")
         self.succeed("run", "--workload", PAIR, "--allocator", "vmm", "--device", "sim:h200,vram=1GiB", "--vram-limit", "1GiB",
                      "--out", "run.json")
@@ -369,7 +370,8 @@ class TraceFiles(BadInputTest):
 
     def test_truncated(self):
         text = "\n".join(self.lines) + "\n"
-        for part in (10, len(self.lines[0]), len(self.lines[0]) + 1, len(text) // 2, len(text) - len(self.lines[-1]) - 1, len(text) - 5):
+        header, end = len(self.lines[0]), len(self.lines[-1])
+        for part in (10, header, header + 1, len(text) // 2, len(text) - end - 1, len(text) - 5):
             self.refused_trace("cut.jsonl", text[:part], "cut.jsonl")
         self.refused_trace("cut.jsonl", "\n".join(self.lines[:-2]) + "\n", "cut.jsonl", "cut off")    # whole lines are missing
         for part in (1, 4, 8, 24, len(self.packed) // 2, len(self.packed) - 1):
@@ -460,9 +462,10 @@ class Profiles(BadInputTest):
 
     def test_not_a_profile(self):
         self.refused([*RUN, "--device", "sim:@nope.json"], "nope.json")
-        self.refused([*RUN, "--device", "sim:@."], "'.'")
-        self.refused([*RUN, "--device", "sim:@"], "@")
-        for content in (b"", b"{", b"[]", b"null", b"5", b"hello", bytes(range(256)), b'{"schema":"vrambench.result/1"}', b"\xff" * 99):
+        self.refused([*RUN, "--device", "sim:@."], ".")
+        self.refused([*RUN, "--device", "sim:@"], "profile")
+        for content in (b"", b"{", b"[]", b"null", b"5", b"hello", bytes(range(256)), b"\xff" * 99,
+                        b'{"schema":"vrambench.result/1"}'):
             self.refused_profile(content)
 
     def test_every_key_is_needed(self):
@@ -496,7 +499,7 @@ class Profiles(BadInputTest):
 class Resume(BadInputTest):
     def refused_resume(self, content, *words):
         (self.folder / "run.json").write_bytes(content if isinstance(content, bytes) else content.encode())
-        self.refused([*RUN, "--allocator", "vmm", "--resume"], "run.json", *words)
+        self.refused([*RUN, *SIM, "--allocator", "vmm", "--resume"], "run.json", *words)
 
     def test_foreign_files(self):
         for content in (b"", b"{", b"[]", b"null", b"{}", b"hello", bytes(range(256)), b'{"schema":"vrambench.profile/1"}',
@@ -509,7 +512,7 @@ class Resume(BadInputTest):
         self.refused_resume(json.dumps({**good, "kind": "compare"}), "compare")
 
     def good(self):
-        self.succeed(*RUN, "--allocator", "vmm")
+        self.succeed(*RUN, *SIM, "--allocator", "vmm")
         return cli.read_json(self.folder / "run.json")
 
     def test_spoilt_results(self):

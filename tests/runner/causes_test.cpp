@@ -26,18 +26,19 @@ std::string words(const outcome& o) { return std::string(to_string(o.what)) + " 
 
 TEST(causes, live)
 {
-    const story s = story().step().alloc(0, 40 * MiB).step().alloc(1, 30 * MiB, 0, 128, 1).free(1).free(0);
+    const story s = story().step().alloc(0, 40 * MiB).step().alloc(1, 60 * MiB, 0, 128, 1).free(1).free(0);
+    constexpr std::uint64_t limit = 98 * MiB;
     for (const char* allocator : {"direct", "legacy", "legacy-retry", "async", "async:retry=sync", "async:retry=trim", "vmm"}) {
-        const outcome o = end_of(s, allocator);
+        const outcome o = end_of(s, allocator, limit);
         EXPECT_EQ(words(o), "oom live") << allocator;
         EXPECT_EQ(o.event, 3u) << allocator;
         EXPECT_EQ(o.step, 2u) << allocator;
         EXPECT_EQ(o.phase, "prefill") << allocator;
         EXPECT_EQ(o.tag, "second") << allocator;
-        EXPECT_EQ(o.wanted_bytes, 30 * MiB) << allocator;
+        EXPECT_EQ(o.wanted_bytes, 60 * MiB) << allocator;
         EXPECT_EQ(o.live_bytes, 40 * MiB) << allocator;
     }
-    EXPECT_EQ(words(end_of(s, "ideal")), "oom fragmented");    // its arena for both cannot be had at the first request
+    EXPECT_EQ(words(end_of(s, "ideal", limit)), "oom fragmented");    // at the first request: the arena for both is not there
 }
 
 TEST(causes, external_memory_counts_as_live)
@@ -62,6 +63,13 @@ TEST(causes, fragmented_by_rounding)
 {
     EXPECT_EQ(words(end_of(story().alloc(0, 62 * MiB).free(0), "legacy")), "oom fragmented");
     EXPECT_EQ(words(end_of(story().alloc(0, 62 * MiB).free(0), "direct")), "completed ");
+}
+
+/// 40 MiB are two chunks of 32, and 2 MiB must stay free beside a chunk: with all of 64 MiB free the pool cannot serve it.
+TEST(causes, fragmented_by_chunks)
+{
+    EXPECT_EQ(words(end_of(story().alloc(0, 40 * MiB).free(0), "async")), "oom fragmented");
+    EXPECT_EQ(words(end_of(story().alloc(0, 40 * MiB).free(0), "async", 66 * MiB)), "completed ");
 }
 
 /// Live blocks take 4 MiB of the card, 60 are left for the 60.9 (62 in blocks) that 58 become; the small cached blocks all
@@ -97,7 +105,10 @@ TEST(causes, external_and_starved)
     EXPECT_EQ(words(end_of(held_back, "legacy")), "starved external");
     EXPECT_EQ(words(end_of(held_back, "vmm")), "starved external");
     EXPECT_EQ(words(end_of(held_back, "direct")), "completed ");
-    EXPECT_EQ(words(end_of(held_back, "async")), "completed ");    // the driver empties its pools first
+    EXPECT_EQ(words(end_of(held_back, "async")), "starved external");    // nobody synchronised: the pool does not know
+    const story synchronised = story().alloc(0, 30 * MiB).free(0).sync().external_alloc(0, 50 * MiB).external_free(0);
+    EXPECT_EQ(words(end_of(synchronised, "async")), "completed ");         // the driver empties its pools first
+    EXPECT_EQ(words(end_of(synchronised, "legacy")), "starved external");
 }
 
 /// Beyond the 32 GiB that the stack reserves, on a card that has more.
@@ -134,7 +145,7 @@ TEST(causes, a_failed_repetition_has_no_steady_pass_and_a_message)
     const repetition r = run_repetition(
         cell_of(std::make_shared<story>(story().alloc(0, 70 * MiB)), "legacy", patient_device(), 64 * MiB), {});
     EXPECT_FALSE(r.steady);
-    EXPECT_NE(r.cold.result.message.find("70.0 MiB for first"), std::string::npos) << r.cold.result.message;
+    EXPECT_NE(r.cold.result.message.find("70.00 MiB for first"), std::string::npos) << r.cold.result.message;
     EXPECT_EQ(r.cold.failures, 1u);
     EXPECT_EQ(r.cold.alloc[static_cast<int>(path::fail)].count(), 1u);
 }

@@ -186,7 +186,7 @@ fault gives_back(const std::string& name, const std::string& kind, const std::st
 /// A block in the list, still in use, and a request that does not fit beside it.
 story flush_needed()
 {
-    return story().alloc(0, 20 * MiB).label("use").writes(0).free(0).label("miss").alloc(1, 40 * MiB).writes(1).free(1);
+    return story().alloc(0, 30 * MiB).label("use").writes(0).free(0).label("miss").alloc(1, 40 * MiB).writes(1).free(1);
 }
 
 allocator_maker flushing_list(flaw f)
@@ -197,6 +197,17 @@ allocator_maker flushing_list(flaw f)
     };
 }
 
+/// More blocks than the list pool has slots: the one beyond goes to the driver at once.
+story full_table()
+{
+    constexpr std::uint32_t blocks = list_pool::slots + 1;
+    story s;
+    for (std::uint32_t i = 0; i < blocks; ++i) s.alloc(i, block);
+    for (std::uint32_t i = 0; i < blocks; ++i) s.label(i == 0 ? "use" : "other").writes(i);
+    for (std::uint32_t i = blocks; i-- > 0;) s.label(i == 0 ? "free" : "other").free(i);
+    return s;
+}
+
 std::vector<fault> give_back_faults()
 {
     const std::string in_use = "released-in-use", live = "released-live";
@@ -204,15 +215,20 @@ std::vector<fault> give_back_faults()
     const story two_lists = story(2).alloc(0, 20 * MiB, 0).alloc(1, 20 * MiB, 1).writes(0, 0).label("use").writes(1, 1)
         .free(0, 0).free(1, 1).label("miss").alloc(2, 50 * MiB, 0).free(2, 0);
     const story once = story().alloc(0, block).label("use").writes(0).label("free").free(0);
+    const story synchronised = story().alloc(0, block).label("use").writes(0).label("sync").sync().label("free").free(0);
     const story stepped = story().alloc(0, block).label("use").writes(0).free(0).label("step").step();
     const story evicted = story().alloc(0, block).alloc(1, block).label("use").writes(0).free(0).label("evict").free(1);
-    const story held = story().label("alloc").alloc(0, block).label("step").step().writes(0).free(0);
+    const story held = story().label("alloc").alloc(0, block).label("step").step().writes(0).sync().free(0);
     return {
         gives_back("flush_without_synchronise", in_use, "miss", "use", {"free returns", "block 0", stream(0), "no synchronisation since"},
                    flush_needed(), flushing_list(flaw::no_sync), maker_of("legacy-retry"), 64 * MiB),
         gives_back("flush_after_sync_of_one_stream", in_use, "miss", "use", {"block 1", stream(1), "no synchronisation since"},
-                   two_lists, flushing_list(flaw::syncs_one_stream), flushing_list(flaw::none), 64 * MiB),
+                   two_lists, flushing_list(flaw::syncs_one_stream), flushing_list(flaw::none), 80 * MiB),
         {"free_in_use", in_use, "free", "use", unsynchronised, {once, maker_of("direct")}, {once, maker_of("direct"), patient_device()}},
+        {"free_in_use_without_sync", in_use, "free", "use", unsynchronised, {synchronised.without("sync"), maker_of("direct")},
+         {synchronised, maker_of("direct")}},
+        {"list_pool_with_a_full_table", in_use, "free", "use", unsynchronised, {full_table(), maker_of("legacy")},
+         {full_table(), maker_of("legacy"), patient_device()}},
         gives_back("list_emptied_at_a_step", in_use, "step", "use", unsynchronised, stepped,
                    make_flawed<emptied_at_steps>(flaw::no_sync), make_flawed<emptied_at_steps>(flaw::none)),
         gives_back("evicted_in_use", in_use, "evict", "use", unsynchronised, evicted, make_flawed<evicting>(flaw::no_sync),
@@ -279,7 +295,7 @@ std::vector<fault> overlap_faults()
 std::vector<fault> grant_faults()
 {
     const std::string outside = "outside-block", not_there = "not wholly inside memory";
-    const story one = story().label("alloc").alloc(0, block).writes(0).free(0);
+    const story one = story().label("alloc").alloc(0, block).writes(0).sync().free(0);
     const story pair = story().alloc(0, block).label("second").alloc(1, block).free(1).free(0);
     const story half = story().alloc(0, block).free(0);
     const story flushed = story().alloc(0, block).writes(0).free(0).step().label("second").alloc(1, block).free(1);
@@ -321,14 +337,11 @@ story replay_after_flush(bool recapture)
     return s.label("replay").graph_launch(0);
 }
 
-/// After the flush the memory is another stream's.
-story replay_over_a_new_owner(bool ordered)
+/// After the flush the memory is another stream's. Without a flush it is nobody's.
+story replay_over_a_new_owner()
 {
-    story s(2);
-    s.alloc(0, block, 0).free(0, 0).graph_begin(0, 0).alloc(0, block, 0).writes(0, 0).free(0, 0).graph_end(0).step()
-        .alloc(1, block, 1).label("use").writes(1, 1);
-    if (ordered) s.record(0, 1).wait(0, 0);
-    return s.label("replay").graph_launch(0, 0).sync().free(1, 1);
+    return story(2).alloc(0, block, 0).free(0, 0).graph_begin(0, 0).alloc(0, block, 0).writes(0, 0).free(0, 0).graph_end(0).step()
+        .alloc(1, block, 1).label("use").writes(1, 1).label("replay").graph_launch(0, 0).sync().free(1, 1);
 }
 
 allocator_maker flushed_list()
@@ -355,8 +368,8 @@ std::vector<fault> late_faults()
                        {replay_after_flush(false), flushed_list(), impatient_device(), 0, mode},
                        {replay_after_flush(true), flushed_list(), impatient_device(), 0, mode}});
         all.push_back({"graph_replayed_over_a_new_owner" + suffix, "unordered-use", "replay", "use", {"block 1", edge(1, 0)},
-                       {replay_over_a_new_owner(false), flushed_list(), impatient_device(), 0, mode},
-                       {replay_over_a_new_owner(true), flushed_list(), impatient_device(), 0, mode}});
+                       {replay_over_a_new_owner(), flushed_list(), impatient_device(), 0, mode},
+                       {replay_over_a_new_owner(), maker_of("legacy"), impatient_device(), 0, mode}});
     }
     all.push_back({"in_the_steady_pass_only", "overlap", "second", "first", {"handed out over live block"},
                    {twice, breaks_after(5)}, {twice, breaks_after(6)}, true});

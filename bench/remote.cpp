@@ -1,0 +1,193 @@
+#include "bench/remote.hpp"
+
+#include "bench/child_process.hpp"
+#include "bench/repetition_json.hpp"
+#include "spec/errors.hpp"
+#include "workloads/registry.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace vrambench {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr const char* protocol = "vrambench.child/1";
+
+/// The program that answers: this one, or a stand-in that tests name.
+std::string answering_program()
+{
+    const char* other = std::getenv("VRAMBENCH_CHILD_PROGRAM");
+    return other && *other ? other : own_program();
+}
+
+json cell_request(const cell& c, role what)
+{
+    const auto& header = c.workload->recipe->header();
+    json j{{"protocol", protocol}, {"device", c.on.spec}, {"allocator", c.allocator.spec}, {"workload", header.spec},
+           {"seed", header.seed}, {"mode", to_string(c.mode)}, {"kernels", to_string(c.kernels)},
+           {"kernel_scale", c.kernel_scale}, {"verify", to_string(c.verify)}, {"role", to_string(what)}};
+    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
+    return j;
+}
+
+cell cell_from(const json& j)
+{
+    if (j.at("protocol") != protocol) throw input_error("child: another protocol");
+    cell c;
+    c.on = choose_device(j.at("device").get<std::string>());
+    c.allocator = choose_allocator(j.at("allocator").get<std::string>());
+    auto w = std::make_shared<planned_workload>();
+    w->recipe = make_trace(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>());
+    w->summary = summarise(*w->recipe);
+    c.workload = std::move(w);
+    if (!j.at("vram_limit_bytes").is_null()) c.vram_limit_bytes = j.at("vram_limit_bytes").get<std::uint64_t>();
+    c.mode = from_word<run_mode>(j.at("mode").get<std::string>(), 2, "mode");
+    c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kernels");
+    c.kernel_scale = j.at("kernel_scale").get<std::string>();
+    c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "verify");
+    return c;
+}
+
+json info_json(const device_info& i)
+{
+    return {{"protocol", protocol}, {"kind", i.kind}, {"name", i.name}, {"spec", i.spec}, {"total_bytes", i.total_bytes},
+            {"vmm_granularity", i.vmm_granularity}, {"physical_block", i.physical_block}, {"has_pools", i.has_pools},
+            {"flops_per_second", i.flops_per_second}, {"bytes_per_second", i.bytes_per_second}, {"facts", i.facts}};
+}
+
+device_info info_from(const json& j)
+{
+    if (j.at("protocol") != protocol) throw input_error("child: another protocol");
+    device_info i;
+    j.at("kind").get_to(i.kind), j.at("name").get_to(i.name), j.at("spec").get_to(i.spec);
+    j.at("total_bytes").get_to(i.total_bytes), j.at("vmm_granularity").get_to(i.vmm_granularity);
+    j.at("physical_block").get_to(i.physical_block), j.at("has_pools").get_to(i.has_pools);
+    j.at("flops_per_second").get_to(i.flops_per_second), j.at("bytes_per_second").get_to(i.bytes_per_second);
+    j.at("facts").get_to(i.facts);
+    return i;
+}
+
+/// The repetition that stands for a child which did not answer.
+repetition without_answer(const child_result& r, role what, std::chrono::milliseconds timeout)
+{
+    repetition rep;
+    rep.process = r.process;
+    rep.what = what;
+    auto& o = rep.cold.result;
+    const std::string in_call = r.call.empty() ? "" : " in " + r.call;
+    if (r.how == child_result::end::timed_out) {
+        o.what = status::timeout;
+        o.message = "no answer after " + std::to_string(timeout.count()) + " ms" + in_call;
+    } else {
+        o.what = status::crashed;
+        if (r.signal != 0) {
+            const char* name = sigabbrev_np(r.signal);
+            o.message = "SIG" + (name ? std::string(name) : std::to_string(r.signal)) + in_call;
+        } else {
+            o.message = "exit code " + std::to_string(r.exit_code);
+        }
+        if (!r.last_words.empty()) o.message += ": " + r.last_words;
+    }
+    if (r.left_behind) o.message += " (process " + std::to_string(r.process) + " could not be ended)";
+    return rep;
+}
+
+void answer(const json& j)
+{
+    const std::string text = j.dump();
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const ssize_t n = ::write(child_answer_fd, text.data() + at, text.size() - at);
+        if (n <= 0) throw std::runtime_error("the parent does not listen");
+        at += static_cast<std::size_t>(n);
+    }
+}
+
+volatile std::uint8_t* shared_call()
+{
+    void* p = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, child_call_fd, 0);
+    return p == MAP_FAILED ? nullptr : static_cast<volatile std::uint8_t*>(p);
+}
+
+void child_measure(const json& request)
+{
+    const cell c = cell_from(request);
+    const role what = from_word<role>(request.at("role").get<std::string>(), 3, "role");
+    run_controls controls;
+    controls.current_call = shared_call();
+    const repetition r = run_repetition(c, controls, what);
+    answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
+}
+
+void child_info(const json& request)
+{
+    device_options options;
+    options.current_call = shared_call();
+    const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
+    answer(info_json(dev->info()));
+}
+
+}  // namespace
+
+device_info ask_device(const device_choice& choice)
+{
+    const json request{{"protocol", protocol}, {"device", choice.spec}};
+    const child_result r = run_child(answering_program(), {"child", "info"}, request.dump(), std::chrono::seconds(60), nullptr);
+    if (r.how != child_result::end::answered)
+        throw input_error(r.last_words.empty() ? choice.spec + ": " + without_answer(r, role::timed, std::chrono::seconds(60)).cold.result.message
+                                               : r.last_words);
+    try {
+        return info_from(json::parse(r.answer));
+    } catch (const json::exception&) {
+        throw input_error(choice.spec + ": its child process gave an answer that makes no sense");
+    }
+}
+
+std::optional<device_info> try_device(const device_choice& choice)
+{
+    try {
+        return ask_device(choice);
+    } catch (const input_error&) {
+        return std::nullopt;
+    }
+}
+
+repetition run_in_child(const cell& c, role what, const run_controls& controls)
+{
+    const child_result r = run_child(answering_program(), {"child", "measure"}, cell_request(c, what).dump(), controls.timeout, controls.stop);
+    if (r.how == child_result::end::interrupted) throw run_interrupted();
+    if (r.how != child_result::end::answered) return without_answer(r, what, controls.timeout);
+    try {
+        const json j = json::parse(r.answer);
+        if (j.at("protocol") != protocol) throw input_error("another protocol");
+        auto found = repetitions_from(j.at("entries"));
+        if (found.size() != 1) throw input_error("not one repetition");
+        found.front().process = r.process;
+        return std::move(found.front());
+    } catch (const std::exception& e) {
+        repetition rep = without_answer(r, what, controls.timeout);
+        rep.cold.result.message = std::string("the child's answer makes no sense: ") + e.what();
+        return rep;
+    }
+}
+
+int child_main(const std::string& what)
+{
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    const json request = json::parse(text);
+    if (what == "info")
+        child_info(request);
+    else
+        child_measure(request);
+    return 0;
+}
+
+}  // namespace vrambench

@@ -1,0 +1,26 @@
+#pragma once
+// Repetitions and questions that are answered by a child process: the parent's side and the child's.
+
+#include "bench/plan.hpp"
+#include "bench/runner.hpp"
+#include "device/device.hpp"
+
+#include <optional>
+#include <string>
+
+namespace vrambench {
+
+/// What a GPU says of itself, asked in a child. Throws input_error with the child's one line where there is none.
+device_info ask_device(const device_choice& choice);
+
+/// The same, without an error.
+std::optional<device_info> try_device(const device_choice& choice);
+
+/// One repetition in a child. A child that dies is `crashed`, one that outlasts the timeout `timeout`, one whose answer
+/// makes no sense `crashed`: all are repetitions. Throws run_interrupted.
+repetition run_in_child(const cell& c, role what, const run_controls& controls);
+
+/// The child: reads the request from standard input, writes the answer to descriptor 3. Returns the exit code.
+int child_main(const std::string& what);
+
+}  // namespace vrambench
