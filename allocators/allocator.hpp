@@ -80,7 +80,8 @@ struct recovery_times {
     recovery_times& operator+=(const recovery_times& other);
 };
 
-enum class notification : std::uint8_t { step, safe_point, capture_begin, capture_end };
+/// pass_begin: the trace starts from its first event, with nothing live. safe_point: the host has just synchronised.
+enum class notification : std::uint8_t { pass_begin, step, safe_point, capture_begin, capture_end };
 
 /// The caller broke the allocator's contract. The cell is `unsupported` if it can be seen before the start, else `crashed`.
 class policy_error : public std::logic_error {
@@ -126,7 +127,9 @@ public:
     std::uint64_t reserved_bytes() const { return reserved_; }
 
     virtual allocator_stats stats() const = 0;
-    virtual recovery_times recovery() const { return {}; }
+    /// Times of the recoveries since the last call, which forgets them. On a GPU: synchronise first, and before
+    /// device::reset_activity().
+    virtual recovery_times take_recovery() { return {}; }
     virtual allocator_traits traits() const = 0;
     /// Sizes of the blocks kept unused, bytes, in the allocator's own order.
     virtual std::vector<std::uint64_t> cached_blocks() const { return {}; }

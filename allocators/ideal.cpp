@@ -151,6 +151,12 @@ void ideal::plan_best_fit(const trace& t, const trace_summary& summary)
     for (std::size_t s = 0; s < arenas_.size(); ++s) arenas_[s].bytes = plans[s].end();
 }
 
+void ideal::notify(notification what)
+{
+    if (what != notification::pass_begin) return;
+    for (auto& a : arenas_) a.next = 0;
+}
+
 allocator_stats ideal::stats() const
 {
     allocator_stats s;

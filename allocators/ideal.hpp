@@ -34,7 +34,7 @@ public:
         std::uint64_t offset = a.top;
         if (!lifo_) {
             offset = a.plan[a.next];
-            a.next = a.next + 1 == a.plan.size() ? 0 : a.next + 1;    // the steady pass starts over
+            if (++a.next == a.plan.size()) a.next = 0;    // the trace over again
         }
         a.top += granted;
         a.highest_top = std::max(a.highest_top, a.top);
@@ -47,6 +47,7 @@ public:
         return {};
     }
 
+    void notify(notification what) override;    ///< a pass starts its plan from the first block
     std::uint64_t trim(std::uint64_t) override { return 0; }
     allocator_stats stats() const override;
     allocator_traits traits() const override

@@ -67,10 +67,10 @@ allocator_stats per_stream::stats() const
     return s;
 }
 
-recovery_times per_stream::recovery() const
+recovery_times per_stream::take_recovery()
 {
     recovery_times t;
-    for (const auto& p : pools_) t += p->recovery();
+    for (const auto& p : pools_) t += p->take_recovery();
     return t;
 }
 

@@ -25,7 +25,7 @@ public:
     void notify(notification what) override;
     std::uint64_t address_epoch() const override;
     allocator_stats stats() const override;
-    recovery_times recovery() const override;
+    recovery_times take_recovery() override;
     allocator_traits traits() const override { return pools_.front()->traits(); }
     std::vector<std::uint64_t> cached_blocks() const override;
 

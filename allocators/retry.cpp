@@ -1,21 +1,21 @@
 #include "allocators/retry.hpp"
 
+#include <utility>
+
 namespace vrambench {
 
 namespace {
 
-/// Splits the time that passes between two readings into the part in which the device was busy with work queued before
-/// (drain) and the rest (idle).
-class stretch {
+/// Takes the time of one part of a recovery, with what the device is known to do in it.
+class stopwatch {
 public:
-    explicit stretch(device& dev) : device_(dev), begin_(dev.clock().now_ps()), busy_until_(dev.busy_until_ps()) {}
+    explicit stopwatch(device& dev) : device_(dev), begin_(dev.clock().now_ps()), busy_until_(dev.busy_until_ps()) {}
 
-    void add_to(std::int64_t& drain, std::int64_t& idle)
+    retry::stretch stop() const
     {
         const std::int64_t end = device_.clock().now_ps();
-        const std::int64_t busy = std::clamp(busy_until_ - begin_, std::int64_t{0}, end - begin_);
-        drain += busy;
-        idle += end - begin_ - busy;
+        const std::int64_t busy = busy_until_ < 0 ? -1 : std::clamp(busy_until_ - begin_, std::int64_t{0}, end - begin_);
+        return {begin_, end, busy};
     }
 
 private:
@@ -23,6 +23,15 @@ private:
     std::int64_t begin_;
     std::int64_t busy_until_;
 };
+
+/// Splits a stretch into the part in which the device was busy with work queued before (drain) and the rest (idle). A GPU
+/// tells only afterwards, by its kernels' stamps; where those are lost, all of it counts as idle.
+void split(const retry::stretch& s, device& dev, std::int64_t& drain, std::int64_t& idle)
+{
+    const std::int64_t busy = s.busy >= 0 ? s.busy : std::max(std::int64_t{0}, dev.busy_within_ps(s.begin, s.end));
+    drain += busy;
+    idle += s.end - s.begin - busy;
+}
 
 }  // namespace
 
@@ -48,30 +57,57 @@ allocation retry::allocate(std::uint64_t bytes, std::uint64_t alignment, stream_
 allocation retry::recover(std::uint64_t bytes, std::uint64_t alignment, stream_id stream, const allocation& failed)
 {
     ++attempts_;
-    stretch sync(device_);
+    parts taken;
+    const stopwatch syncing(device_);
     if (action_ == recovery_action::flush)
         device_.sync_device();
     else
         device_.sync_stream(stream);
-    sync.add_to(times_.drain_sync, times_.idle_sync);
+    taken.sync = syncing.stop();
 
     if (action_ != recovery_action::sync) {
-        stretch freeing(device_);
-        times_.bytes_given_back += inner_->trim(0);
-        freeing.add_to(times_.drain_free, times_.idle_free);
+        const stopwatch freeing(device_);
+        const std::uint64_t returned = inner_->trim(0);
+        given_back_ += returned;
+        times_.bytes_given_back += returned;
+        taken.free = freeing.stop();
     }
 
-    stretch again(device_);
+    const stopwatch again(device_);
     allocation a = inner_->allocate(bytes, alignment, stream);
-    again.add_to(times_.drain_allocate, times_.idle_allocate);
+    taken.allocate = again.stop();
     a.work += failed.work;
     if (a.pointer) {
         a.how = path::flush_retry;
         ++recoveries_;
+        remember(taken);
     } else {
         ++failures_;
     }
     return a;
+}
+
+/// The times of recoveries that succeeded. What the device did in them is added up now where it is known (sim), else kept.
+void retry::remember(const parts& taken)
+{
+    if (taken.sync.busy >= 0)
+        add(taken, times_);
+    else
+        unresolved_.push_back(taken);
+}
+
+void retry::add(const parts& taken, recovery_times& to) const
+{
+    split(taken.sync, device_, to.drain_sync, to.idle_sync);
+    split(taken.free, device_, to.drain_free, to.idle_free);
+    split(taken.allocate, device_, to.drain_allocate, to.idle_allocate);
+}
+
+recovery_times retry::take_recovery()
+{
+    for (const auto& p : unresolved_) add(p, times_);
+    unresolved_.clear();
+    return std::exchange(times_, {});
 }
 
 deallocation retry::deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id stream)
@@ -101,7 +137,7 @@ allocator_stats retry::stats() const
     s.failures = failures_;
     if (action_ == recovery_action::flush) {
         s.flushes = attempts_;
-        s.flushed_bytes = times_.bytes_given_back;
+        s.flushed_bytes = given_back_;
     }
     return s;
 }

@@ -15,6 +15,11 @@ enum class recovery_action : std::uint8_t { sync, trim, flush };
 
 class retry final : public allocator {
 public:
+    /// A part of a recovery: host times in picoseconds, and how long the device was busy in it; negative: to be asked.
+    struct stretch {
+        std::int64_t begin = 0, end = 0, busy = 0;
+    };
+
     retry(std::unique_ptr<allocator> inner, device& dev, recovery_action action);
 
     allocation allocate(std::uint64_t bytes, std::uint64_t alignment, stream_id stream) override;
@@ -25,7 +30,7 @@ public:
     void after_call(allocation* a) override;
     std::uint64_t address_epoch() const override { return inner_->address_epoch(); }
     allocator_stats stats() const override;
-    recovery_times recovery() const override { return times_; }
+    recovery_times take_recovery() override;
     allocator_traits traits() const override { return inner_->traits(); }
     std::vector<std::uint64_t> cached_blocks() const override { return inner_->cached_blocks(); }
 
@@ -42,12 +47,20 @@ private:
         retry& retry_;
     };
 
+    struct parts {
+        stretch sync, free, allocate;
+    };
+
+    void remember(const parts& taken);
+    void add(const parts& taken, recovery_times& to) const;
     allocation recover(std::uint64_t bytes, std::uint64_t alignment, stream_id stream, const allocation& failed);
 
     std::unique_ptr<allocator> inner_;
     device& device_;
     recovery_action action_;
-    recovery_times times_;
+    recovery_times times_;                 ///< of recoveries whose parts are known
+    std::vector<parts> unresolved_;        ///< on a GPU: of the pass that runs
+    std::uint64_t given_back_ = 0;         ///< in all, for stats()
     std::uint64_t attempts_ = 0, recoveries_ = 0, failures_ = 0;
 };
 

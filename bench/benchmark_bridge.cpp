@@ -21,12 +21,13 @@ namespace vrambench {
 namespace {
 
 /// What happens to an option of the library.
-enum class fate { filter, repetitions, list, output_file, passed_on, refused };
+enum class fate { filter, repetitions, list, output_file, word, context, text, truth, refused };
 
 struct flag {
     const char* name;
     fate what;
-    const char* why = "";   ///< refused
+    const char* why = "";                        ///< refused
+    std::array<const char*, 4> words = {};       ///< word: what the library knows; it ends the program for any other
 };
 
 constexpr const char* planner_chooses = "a cell is one pass over its trace, repeated by --repetitions";
@@ -37,14 +38,14 @@ constexpr std::array flags{
     flag{"repetitions", fate::repetitions},
     flag{"list_tests", fate::list},
     flag{"out", fate::output_file},
-    flag{"out_format", fate::passed_on},
-    flag{"format", fate::passed_on},
-    flag{"color", fate::passed_on},
-    flag{"counters_tabular", fate::passed_on},
-    flag{"report_aggregates_only", fate::passed_on},
-    flag{"display_aggregates_only", fate::passed_on},
-    flag{"time_unit", fate::passed_on},
-    flag{"context", fate::passed_on},
+    flag{"out_format", fate::word, "", {"console", "json", "csv"}},
+    flag{"format", fate::word, "", {"console", "json", "csv"}},
+    flag{"color", fate::text},
+    flag{"counters_tabular", fate::truth},
+    flag{"report_aggregates_only", fate::truth},
+    flag{"display_aggregates_only", fate::truth},
+    flag{"time_unit", fate::word, "", {"ns", "us", "ms", "s"}},
+    flag{"context", fate::context},
     flag{"min_time", fate::refused, planner_chooses},
     flag{"min_warmup_time", fate::refused, planner_chooses},
     flag{"dry_run", fate::refused, "--benchmark_list_tests shows what would be measured"},
@@ -74,16 +75,26 @@ const flag& find_flag(const split_flag& typed)
     if (found != flags.end()) return *found;
     std::vector<std::string> names;
     for (const flag& f : flags)
-        if (f.what != fate::refused) names.push_back(f.name);
-    const std::string near = nearest(typed.name, names);
+        if (f.what != fate::refused) names.push_back(std::string(prefix) + f.name);
     throw input_error("unknown option " + in_quotes(std::string(prefix) + typed.name) +
-                      (near.empty() ? "" : ", did you mean '--benchmark_" + near + "'?"));
+                      did_you_mean(std::string(prefix) + typed.name, names));
 }
 
 void need_value(const split_flag& typed)
 {
     if (!typed.has_value || typed.value.empty())
         throw input_error("'--benchmark_" + typed.name + "' needs a value: --benchmark_" + typed.name + "=...");
+}
+
+void check_word(const split_flag& typed, const flag& f)
+{
+    need_value(typed);
+    std::vector<std::string> words;
+    for (const char* w : f.words)
+        if (w) words.emplace_back(w);
+    if (std::find(words.begin(), words.end(), typed.value) == words.end())
+        throw input_error("'--benchmark_" + typed.name + "' " + in_quotes(typed.value) + ": one of " + joined(words) +
+                          did_you_mean(typed.value, words));
 }
 
 /// The library's own reading of a boolean.
@@ -113,10 +124,19 @@ void sort_flag(benchmark_flags& to, const std::string& arg)
     case fate::output_file:
         need_value(typed);
         check_writable(typed.value);
-        to.passed_on.push_back(arg);
-        return;
-    case fate::passed_on: to.passed_on.push_back(arg); return;
+        break;
+    case fate::word:
+        check_word(typed, f);
+        if (typed.name == "format") to.writes_data = typed.value != "console";
+        break;
+    case fate::context:
+        if (typed.value.find('=') == std::string::npos)
+            throw input_error("'--benchmark_context' needs a value: --benchmark_context=KEY=VALUE");
+        break;
+    case fate::text: need_value(typed); break;
+    case fate::truth: break;
     }
+    to.passed_on.push_back(arg);
 }
 
 /// The settings behind a spec's name.
@@ -127,7 +147,7 @@ std::string after_name(const std::string& spec)
 }
 
 /// The library writes text into its JSON as it is.
-std::string clean(const std::string& s) { return json_text(s).get<std::string>(); }
+std::string clean(const std::string& s) { return printable(json_text(s).get<std::string>()); }
 
 /// What the library is told of one cell.
 struct reported_cell {

@@ -17,11 +17,13 @@ struct benchmark_flags {
     std::string filter;                          ///< --benchmark_filter; empty: everything
     std::optional<std::uint64_t> repetitions;    ///< --benchmark_repetitions, an alias of --repetitions
     bool list_only = false;                      ///< --benchmark_list_tests: names, nothing is measured
+    bool writes_data = false;                    ///< --benchmark_format=json or csv: standard output is for programs
     std::vector<std::string> passed_on;          ///< about output: for report_with_google_benchmark
 };
 
 /// Sorts them. Throws input_error with one line for an unknown option, for those that would make the library choose
-/// iterations or shuffle, for a filter that is no regular expression and an output file that cannot be written.
+/// iterations or shuffle, for a filter that is no regular expression, a value that the library would end the program for,
+/// and an output file that cannot be written.
 benchmark_flags check_benchmark_flags(const std::vector<std::string>& args);
 
 /// "run/sim:h200,.../legacy-retry:retry=flush/kv-pair:.../limit:512MiB", all in canonical specs. Unique in a run.

@@ -3,9 +3,11 @@
 #include "bench/metrics.hpp"
 #include "device/registry.hpp"
 #include "device/sim/profile.hpp"
+#include "spec/errors.hpp"
 #include "spec/units.hpp"
 #include "workloads/registry.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -86,13 +88,24 @@ void print_metrics()
     std::cout << '\n';
 }
 
+void print_allocators() { print_entries("allocators (--allocator NAME[:key=value,...])", allocator_entries()); }
+void print_workloads() { print_entries("workloads (--workload NAME[:key=value,...])", workload_entries()); }
+
+struct topic {
+    const char* name;
+    void (*print)();
+};
+constexpr topic topics[] = {
+    {"devices", print_devices}, {"allocators", print_allocators}, {"workloads", print_workloads}, {"metrics", print_metrics}};
+
 int list(const std::string& what)
 {
-    const bool all = what.empty();
-    if (all || what == "devices") print_devices();
-    if (all || what == "allocators") print_entries("allocators (--allocator NAME[:key=value,...])", allocator_entries());
-    if (all || what == "workloads") print_entries("workloads (--workload NAME[:key=value,...])", workload_entries());
-    if (all || what == "metrics") print_metrics();
+    std::vector<std::string> names;
+    for (const auto& t : topics) names.emplace_back(t.name);
+    if (!what.empty() && std::find(names.begin(), names.end(), what) == names.end())
+        throw input_error("nothing to list under " + in_quotes(what) + ": one of " + joined(names) + did_you_mean(what, names));
+    for (const auto& t : topics)
+        if (what.empty() || what == t.name) t.print();
     return 0;
 }
 
@@ -102,8 +115,7 @@ void add_list(CLI::App& app, command& chosen)
 {
     auto* sub = app.add_subcommand("list", "explain every name, key, default and unit");
     auto what = std::make_shared<std::string>();
-    sub->add_option("what", *what, "devices, allocators, workloads or metrics (default: all)")
-        ->check(CLI::IsMember({"devices", "allocators", "workloads", "metrics"}));
+    sub->add_option("what", *what, "devices, allocators, workloads or metrics (default: all)");
     sub->footer("Examples:\n  vrambench list\n  vrambench list allocators");
     sub->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
 }

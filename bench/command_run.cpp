@@ -11,10 +11,13 @@
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+
 #include <unistd.h>
 
 namespace vrambench {
@@ -36,54 +39,62 @@ template <class T> T choose(const std::string& typed, const std::string& option,
         if (typed == to_string(v)) return v;
         names.emplace_back(to_string(v));
     }
-    std::string list, near = nearest(typed, names);
-    for (const auto& n : names) list += (list.empty() ? "" : ", ") + n;
-    throw input_error(option + " " + in_quotes(typed) + ": one of " + list + (near.empty() ? "" : ", did you mean '" + near + "'?"));
+    throw input_error(option + " " + in_quotes(typed) + ": one of " + joined(names) + did_you_mean(typed, names));
 }
 
-std::vector<std::string> split_commas(const std::vector<std::string>& typed)
+/// Zero reads as "none" to one and as "nothing at all" to another, so it is neither.
+std::uint64_t some_time(const std::string& typed, const std::string& option)
 {
-    std::vector<std::string> all;
-    for (const auto& t : typed)
-        for (std::size_t at = 0; at <= t.size();) {
-            const std::size_t comma = std::min(t.find(',', at), t.size());
-            all.push_back(t.substr(at, comma - at));
-            at = comma + 1;
-        }
-    return all;
+    const std::uint64_t ms = parse_duration_ms(typed, option);
+    if (ms == 0) throw input_error(option + ": " + in_quotes(typed) + " is no time at all (leave it out for no limit)");
+    return ms;
+}
+
+void check_combinations(const run_options& o, const run_request& r)
+{
+    if (o.quick && o.full) throw input_error("--quick and --full exclude each other");
+    if ((o.quick || o.full) && !r.workloads.empty()) throw input_error("--quick and --full choose a default set; drop them or --workload");
+    if (o.resume && o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
 }
 
 /// Words become values; what is wrong is told in one line.
 run_request understand(const run_options& o, const benchmark_flags& flags)
 {
     run_request r = o.request;
+    r.allocators = split_specs(r.allocators);
+    r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
+    r.vram_limits = split_words(r.vram_limits);
+    r.kernel_scales = split_words(r.kernel_scales);
+    check_combinations(o, r);
     r.mode = choose(o.mode, "--mode", {run_mode::eager, run_mode::graph});
     r.verify = choose(o.verify, "--verify", {verify_level::off, verify_level::sample, verify_level::full});
-    for (const auto& k : split_commas(o.kernels)) r.kernels.push_back(choose(k, "--kernels", {kernel_model::hold, kernel_model::traffic}));
-    r.kernel_scales = split_commas(r.kernel_scales);
+    for (const auto& k : split_words(o.kernels)) r.kernels.push_back(choose(k, "--kernels", {kernel_model::hold, kernel_model::traffic}));
     if (!o.repetitions.empty()) r.repetitions = parse_integer(o.repetitions, "--repetitions", 1, 100'000);
+    if (flags.repetitions) r.repetitions = flags.repetitions;
     r.seed = parse_integer(o.seed, "--seed", 0, UINT64_MAX);
-    if (!o.timeout.empty()) r.timeout_ms = parse_duration_ms(o.timeout, "--timeout");
-    if (!o.budget.empty()) r.budget_ms = parse_duration_ms(o.budget, "--budget");
+    if (!o.timeout.empty()) r.timeout_ms = some_time(o.timeout, "--timeout");
+    if (!o.budget.empty()) r.budget_ms = some_time(o.budget, "--budget");
     r.reference = !o.no_reference;
-    if (o.quick && o.full) throw input_error("--quick and --full exclude each other");
-    if ((o.quick || o.full) && !r.workloads.empty()) throw input_error("--quick and --full choose a default set; drop them or --workload");
     r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
     r.filter = flags.filter;
-    if (flags.repetitions) r.repetitions = flags.repetitions;
     return r;
 }
 
-std::string default_out(const run_plan& plan)
+/// A device may call itself anything; a file's name may not.
+std::string file_name_part(std::string text)
 {
-    std::time_t now = std::time(nullptr);
+    for (char& c : text)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
+    return text;
+}
+
+std::string default_out(const run_document& document)
+{
+    const std::time_t now = std::time(nullptr);
     char stamp[32];
     std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-    const auto& d = plan.document.cells.front().on;
-    std::string name = d.name;
-    for (auto& ch : name)
-        if (ch == '/' || ch == '@' || ch == ' ') ch = '_';
-    return "vrambench-" + d.kind + "-" + name + "-" + stamp + ".json";
+    const auto& on = document.cells.front().on;
+    return "vrambench-" + on.kind + "-" + file_name_part(on.name) + "-" + stamp + ".json";
 }
 
 void describe_environment(run_document& document)
@@ -94,20 +105,42 @@ void describe_environment(run_document& document)
     for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
 }
 
-/// What is left to say after the table.
-void print_closing(const run_document& document, const std::string& out, ending how)
+/// Measures with SIGINT held for us, so that what was measured is kept.
+ending measure_until_interrupted(run_plan& plan, const run_options& o, const run_request& request, const std::string& out, progress& shown)
 {
-    if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
-    bool anything = false;
-    for (const auto& c : document.cells) anything = anything || !c.repetitions.empty();
-    if (anything) std::cout << "\nresults: " << out << "\n";
+    constexpr std::uint64_t on_a_card = 300'000;
+    const bool may_hang = request.timeout_ms == 0 && !plan.document.cells.front().on.simulated;
+    std::signal(SIGINT, on_interrupt);
+    const ending how = measure(plan, {out, may_hang ? on_a_card : request.timeout_ms, o.in_process, &interrupted}, shown);
+    std::signal(SIGINT, SIG_DFL);
+    shown.finish();
+    return how;
+}
+
+/// The first pass that should not have ended as it did.
+void print_first_fault(std::ostream& to, const run_document& document)
+{
     for (const auto& c : document.cells)
         for (const auto& r : c.repetitions)
-            for (const auto* pass : {&r.cold, r.steady ? &*r.steady : nullptr})
-                if (pass && (pass->result.what == status::corrupted || pass->result.what == status::crashed)) {
-                    std::cout << c.allocator.title << ": " << to_string(pass->result.what) << ": " << pass->result.message << "\n";
-                    return;
-                }
+            for (const auto* pass : {&r.cold, r.steady ? &*r.steady : nullptr}) {
+                if (!pass || (pass->result.what != status::corrupted && pass->result.what != status::crashed)) continue;
+                to << printable(c.allocator.title + ": " + to_string(pass->result.what) + ": " + pass->result.message) << '\n';
+                return;
+            }
+}
+
+void print_results(std::ostream& to, const run_document& document, const table_style& style, const std::string& out)
+{
+    to << comparison_table(document, style);
+    const auto measured = [](const cell& c) { return !c.repetitions.empty(); };
+    if (std::any_of(document.cells.begin(), document.cells.end(), measured)) to << "\nresults: " << printable(out) << '\n';
+    print_first_fault(to, document);
+}
+
+int list_cells(const run_document& document)
+{
+    for (const auto& c : document.cells) std::cout << printable(benchmark_name(c)) << '\n';
+    return 0;
 }
 
 }  // namespace
@@ -117,31 +150,25 @@ int run(const run_options& o, const command_line& line)
     const benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
     const run_request request = understand(o, flags);
     run_plan plan = make_plan(request);
-    if (flags.list_only) {
-        for (const auto& c : plan.document.cells) std::cout << benchmark_name(c) << '\n';
-        return 0;
-    }
-    plan.document.command = line.arguments;
-    const std::string out = o.out.empty() ? default_out(plan) : o.out;
+    run_document& document = plan.document;
+    if (flags.list_only) return list_cells(document);
+
+    document.command = line.arguments;
+    const std::string out = o.out.empty() ? default_out(document) : o.out;
     check_writable(out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
-    if (o.resume) {
-        if (o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
-        if (std::filesystem::exists(out))
-            shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + out);
-    }
-    describe_environment(plan.document);
+    if (o.resume && std::filesystem::exists(out))
+        shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
+    describe_environment(document);
 
-    std::signal(SIGINT, on_interrupt);
-    const std::uint64_t timeout = o.timeout.empty() && !plan.document.cells.front().on.simulated ? 300'000 : request.timeout_ms;
-    const ending how = measure(plan, {out, timeout, o.in_process, &interrupted}, shown);
-    std::signal(SIGINT, SIG_DFL);
-    shown.finish();
-    std::cout << comparison_table(plan.document, style_for(STDOUT_FILENO));
-    print_closing(plan.document, out, how);
+    const ending how = measure_until_interrupted(plan, o, request, out, shown);
+    if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
+    // Where the library writes JSON or CSV, standard output is for a program to read.
+    const bool ours = !flags.writes_data;
+    print_results(ours ? std::cout : std::cerr, document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO), out);
     if (how == ending::interrupted) return 130;
-    if (!line.benchmark_flags.empty()) report_with_google_benchmark(plan.document, flags.passed_on);
-    return exit_code(plan.document);
+    if (!line.benchmark_flags.empty()) report_with_google_benchmark(document, flags.passed_on);
+    return exit_code(document);
 }
 
 void add_run_options(CLI::App& app, run_options& o, bool with_workload)

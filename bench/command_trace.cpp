@@ -7,6 +7,7 @@
 #include "workloads/registry.hpp"
 #include "workloads/trace_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -14,10 +15,22 @@ namespace vrambench {
 
 namespace {
 
+void check_workload_name(const std::string& text)
+{
+    std::vector<std::string> names;
+    for (const auto* e : workload_entries()) names.push_back(e->name);
+    const std::string name = text.substr(0, text.find(':'));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+        throw input_error("there is neither a file nor a workload " + in_quotes(text) + did_you_mean(name, names) +
+                          " (vrambench list workloads)");
+}
+
 /// A workload's spec, or the path of a trace file.
 std::unique_ptr<trace> open_named(const std::string& text, std::uint64_t seed)
 {
-    if (std::filesystem::exists(text)) return open_trace_file(text);
+    std::error_code ignored;
+    if (std::filesystem::exists(text, ignored)) return open_trace_file(text);
+    check_workload_name(text);
     return make_trace(text, seed);
 }
 
@@ -31,7 +44,7 @@ int export_trace(const export_options& o)
     check_writable(o.out);
     const trace_summary summary = summarise(*t);
     write_trace(*t, o.out, o.format == "packed" ? trace_format::packed : trace_format::json_lines);
-    std::cout << o.out << ": " << summary.events << " events, "
+    std::cout << printable(o.out) << ": " << summary.events << " events, "
               << human_size(std::filesystem::file_size(o.out)) << "\n";
     return 0;
 }
@@ -78,7 +91,7 @@ void add_trace_run(CLI::App& app, const command_line& line, command& chosen)
     sub->footer("Example:\n  vrambench trace run kv.jsonl --allocator legacy,vmm --vram-limit 160MiB");
     sub->callback([o, file, &line, &chosen] {
         chosen = [o, file, &line] {
-            o->request.workloads = {"file:" + *file};
+            o->trace_file = *file;
             return run(*o, line);
         };
     });

@@ -169,19 +169,23 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
 }
 
 /// None where the device could not tell: a negative time says so.
-std::optional<double> idle_ns(const pass_measurement& p)
+std::optional<std::int64_t> idle_ps(const pass_measurement& p)
 {
     if (p.activity.busy_ps < 0 || p.activity.span_ps < 0) return std::nullopt;
-    return ns(p.activity.span_ps - p.activity.busy_ps);
+    return p.activity.span_ps - p.activity.busy_ps;
 }
 
 void derive_activity(pass_numbers& n, const passes& used, const pairing& pairs)
 {
-    n.device_idle_ns = over(used, idle_ns);
+    n.device_idle_ns = over(used, [](const pass_measurement& p) -> std::optional<double> {
+        const std::optional<std::int64_t> idle = idle_ps(p);
+        if (!idle) return std::nullopt;
+        return ns(*idle);
+    });
     n.stall_ns = pairs.over([](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
-        const std::optional<double> a = idle_ns(mine), b = idle_ns(ideal);
+        const std::optional<std::int64_t> a = idle_ps(mine), b = idle_ps(ideal);
         if (!a || !b) return std::nullopt;
-        return *a - *b;
+        return ns(*a - *b);    // exact before it is rounded
     });
     n.host_bound = over(used, [](const pass_measurement& p) -> std::optional<double> {
         if (p.activity.empty_queue_ps < 0) return std::nullopt;

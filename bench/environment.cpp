@@ -33,11 +33,20 @@ std::string or_unknown(std::string s) { return s.empty() ? "unknown" : s; }
 
 std::string operating_system() { return or_unknown(value_in("/etc/os-release", "PRETTY_NAME", '=')); }
 
+/// Empty words where the system does not tell.
+utsname system_names()
+{
+    utsname names{};
+    if (::uname(&names) != 0) names = {};
+    return names;
+}
+
+std::string host() { return or_unknown(system_names().nodename); }
+
 std::string kernel()
 {
-    utsname u{};
-    if (::uname(&u) != 0) return "unknown";
-    return std::string(u.sysname) + " " + u.release + " " + u.machine;
+    const utsname u = system_names();
+    return or_unknown(u.sysname) + " " + u.release + " " + u.machine;
 }
 
 /// x86 names its model in /proc/cpuinfo; ARM only gives numbers there.
@@ -82,6 +91,7 @@ std::vector<environment_fact> host_environment()
             text("compiler", compiler()),
             text("build_type", or_unknown(VRAMBENCH_BUILD_TYPE)),
             text("google_benchmark", VRAMBENCH_BENCHMARK_LIBRARY),
+            text("host", host()),
             text("os", operating_system()),
             text("kernel", kernel()),
             text("cpu", cpu_model()),

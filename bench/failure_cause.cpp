@@ -6,12 +6,17 @@ namespace vrambench {
 
 std::uint64_t free_if_given_back(const failure_scene& scene, const allocator& alloc)
 {
-    // A list of blocks goes back block by block, each with the physical memory that it was rounded up to.
+    // A list of blocks goes back block by block, each with the physical memory that it was rounded up to; small ones share
+    // theirs, and only whole blocks go back.
     const auto blocks = alloc.cached_blocks();
     if (blocks.empty()) return scene.driver_free + alloc.stats().cached;
-    std::uint64_t bytes = scene.driver_free;
-    for (const auto b : blocks) bytes += round_up(b, scene.physical_block);
-    return bytes;
+    std::uint64_t bytes = scene.driver_free, small = 0;
+    for (const auto b : blocks)
+        if (b <= scene.shared_up_to)
+            small += b;
+        else
+            bytes += round_up(b, scene.physical_block);
+    return bytes + small / scene.physical_block * scene.physical_block;
 }
 
 const char* judge_failure(const failure_scene& scene, const allocator& alloc)
@@ -19,11 +24,12 @@ const char* judge_failure(const failure_scene& scene, const allocator& alloc)
     if (scene.why == failure::injected) return "injected";
     if (scene.why == failure::address_space) return "address-space";
     if (scene.live + scene.wanted > scene.limit) return "live";
+    const allocator_stats s = alloc.stats();
+    if (s.cached == 0) return "fragmented";    // nothing is held back: the driver could not or would not
     const std::uint64_t asked = scene.asked ? scene.asked : scene.wanted;
     const std::uint64_t reachable = free_if_given_back(scene, alloc);
     if (reachable < round_up(asked, scene.physical_block)) return "fragmented";
-    const std::uint64_t pending = alloc.stats().pending;
-    return reachable - std::min(pending, reachable) < asked ? "pending" : "retained";
+    return reachable - std::min(s.pending, reachable) < asked ? "pending" : "retained";
 }
 
 }  // namespace vrambench

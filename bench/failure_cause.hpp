@@ -16,6 +16,7 @@ struct failure_scene {
     std::uint64_t limit = 0;              ///< free before the allocator was made
     std::uint64_t driver_free = 0;        ///< now
     std::uint64_t physical_block = 1;     ///< raw allocations occupy multiples of this
+    std::uint64_t shared_up_to = 0;       ///< raw requests up to this share blocks
     failure why = failure::memory;
 };
 

@@ -1,8 +1,10 @@
 // vrambench: which allocator should serve an engine's temporary buffers on this vendor, this card, this driver?
 
 #include "bench/commands.hpp"
+#include "bench/unexpected_word.hpp"
 #include "spec/errors.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace {
@@ -32,15 +34,33 @@ std::vector<std::string> without_benchmark_flags(vrambench::command_line& line)
 
 bool is_child(const vrambench::command_line& line) { return line.arguments.size() > 1 && line.arguments[1] == "child"; }
 
-int parse_and_run(CLI::App& app, std::vector<std::string> arguments, const vrambench::command& chosen)
+/// An empty value is a script's unset variable; it must not read as the default.
+void refuse_empty_values(CLI::App& app)
 {
-    std::reverse(arguments.begin(), arguments.end());    // CLI11 takes them last first
+    const CLI::Validator not_empty([](std::string& typed) { return std::string(typed.empty() ? "a value is missing" : ""); }, "");
+    for (auto* option : app.get_options())
+        if (option->get_items_expected_max() > 0) option->check(not_empty);
+    for (auto* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_empty_values(*command);
+}
+
+/// CLI11 would take the next word as the value of `--name=`.
+void check_written_values(const std::vector<std::string>& words)
+{
+    for (const auto& word : words)
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            throw vrambench::input_error(vrambench::printable(word.substr(0, word.size() - 1), 120) + ": a value is missing");
+}
+
+int parse_and_run(CLI::App& app, const std::vector<std::string>& words, const vrambench::command& chosen)
+{
+    check_written_values(words);
     try {
-        app.parse(std::move(arguments));
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));    // CLI11 takes them last first
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return app.exit(e);    // --help, --version
-        std::cerr << "vrambench: " << e.what() << " (vrambench --help)\n";
-        return 2;
+        const std::string unexpected = vrambench::unexpected_word(app, words);
+        // CLI11 repeats what was typed as it was.
+        throw vrambench::input_error((unexpected.empty() ? vrambench::printable(e.what(), 300) : unexpected) + " (vrambench --help)");
     }
     return chosen();
 }
@@ -59,15 +79,17 @@ int main(int argc, char** argv)
     add_run(app, line, chosen);
     add_list(app, chosen);
     add_trace(app, line, chosen);
+    add_show(app, chosen);
     add_child(app, chosen);
+    refuse_empty_values(app);
     try {
         return parse_and_run(app, without_benchmark_flags(line), chosen);
     } catch (const input_error& e) {
         if (!is_child(line)) std::cerr << "vrambench: ";    // the parent says it again
-        std::cerr << e.what() << '\n';
+        std::cerr << printable(e.what()) << '\n';
         return 2;
     } catch (const std::exception& e) {
-        std::cerr << "vrambench: internal error: " << e.what() << '\n';
+        std::cerr << "vrambench: internal error: " << printable(e.what()) << '\n';
         return 3;
     }
 }

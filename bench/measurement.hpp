@@ -53,6 +53,7 @@ struct pass_measurement {
     std::array<histogram, path_kinds> free;  ///< duration of deallocate: path::hit (kept) and path::driver (given back)
 
     device_activity activity;
+    std::uint64_t free_bytes_at_start = 0;   ///< on the device, before the allocator was made: the limit as it really was
     std::uint64_t peak_live_bytes = 0;       ///< requested bytes
     std::uint64_t peak_reserved_bytes = 0;
     std::uint64_t peak_device_bytes = 0;     ///< driver view: free at the start minus lowest free; 0: not known in this pass
@@ -78,7 +79,7 @@ const char* to_string(role r);
 
 /// One run of a cell: a fresh allocator, the cold pass, then (if it completed) the steady pass on the same allocator.
 struct repetition {
-    std::uint64_t index = 0;                 ///< of its cell, from 0
+    std::uint64_t index = 0;                 ///< among those of its cell and role, from 0
     std::uint64_t order = 0;                 ///< position in the whole run
     std::int64_t process = 0;                ///< id of the process that measured it
     role what = role::timed;

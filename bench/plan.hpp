@@ -36,7 +36,7 @@ struct cell {
     std::optional<std::uint64_t> vram_limit_bytes;
     run_mode mode = run_mode::eager;
     kernel_model kernels = kernel_model::hold;
-    std::string kernel_scale = "1";          ///< decimal, as typed
+    std::string kernel_scale = "1";          ///< canonical decimal
     verify_level verify = verify_level::full;
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;

@@ -1,6 +1,7 @@
 #include "bench/planner.hpp"
 
 #include "bench/benchmark_bridge.hpp"
+#include "bench/derive.hpp"
 #include "bench/remote.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
@@ -14,14 +15,6 @@ namespace vrambench {
 
 namespace {
 
-std::vector<std::string> all_specs(const std::vector<std::string>& typed)
-{
-    std::vector<std::string> all;
-    for (const auto& t : typed)
-        for (auto& s : split_specs(t)) all.push_back(std::move(s));
-    return all;
-}
-
 std::optional<std::uint64_t> parse_limit(const std::string& text)
 {
     if (text == "none") return std::nullopt;
@@ -30,17 +23,12 @@ std::optional<std::uint64_t> parse_limit(const std::string& text)
     return bytes;
 }
 
-std::vector<std::string> all_limits(const std::vector<std::string>& typed)
+/// Canonical, so that 1 and 1.0 are one cell.
+std::string parse_scale(const std::string& text)
 {
-    std::vector<std::string> all;
-    for (const auto& t : typed)
-        for (std::size_t at = 0; at <= t.size();) {
-            const std::size_t comma = std::min(t.find(',', at), t.size());
-            all.push_back(t.substr(at, comma - at));
-            at = comma + 1;
-        }
-    if (all.empty()) all.push_back("none");
-    return all;
+    const double scale = parse_number(text, "--kernel-scale", 0.0, 1e6);
+    if (scale <= 0.0) throw input_error("--kernel-scale " + in_quotes(text) + " must be above 0");
+    return exact_number(scale);
 }
 
 /// Makes each workload once, however many groups name it.
@@ -55,7 +43,7 @@ public:
             auto w = std::make_shared<planned_workload>();
             w->recipe = make_trace(spec, seed_);
             w->summary = summarise(*w->recipe);
-            if (w->summary.events == 0) throw input_error("workload '" + spec + "' has no events");
+            if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
             slot = std::move(w);
         }
         return slot;
@@ -71,9 +59,10 @@ std::vector<default_group> wanted_groups(const run_request& request)
 {
     std::vector<default_group> groups;
     const auto kernels = request.kernels.empty() ? std::vector{kernel_model::hold} : request.kernels;
+    const auto limits = request.vram_limits.empty() ? std::vector<std::string>{"none"} : request.vram_limits;
     if (!request.workloads.empty()) {
-        for (const auto& w : all_specs(request.workloads))
-            for (const auto& limit : all_limits(request.vram_limits))
+        for (const auto& w : request.workloads)
+            for (const auto& limit : limits)
                 for (const auto k : kernels) groups.push_back({w, limit, k});
         return groups;
     }
@@ -82,7 +71,7 @@ std::vector<default_group> wanted_groups(const run_request& request)
         std::vector<default_group> limited;
         for (const auto& g : groups)
             if (g.vram_limit == "none")
-                for (const auto& limit : all_limits(request.vram_limits)) limited.push_back({g.workload, limit, g.kernels});
+                for (const auto& limit : limits) limited.push_back({g.workload, limit, g.kernels});
         groups = std::move(limited);
     }
     if (!request.kernels.empty())
@@ -114,9 +103,10 @@ public:
     plan_builder(const run_request& request, run_document& document)
         : request_(request), document_(document), device_(answering_device(request.device)), shelf_(request.seed)
     {
-        const auto typed = request.allocators.empty() ? default_allocators() : all_specs(request.allocators);
-        for (const auto& a : typed) allocators_.push_back(choose_allocator(a));
-        scales_ = request.kernel_scales.empty() ? std::vector<std::string>{"1"} : request.kernel_scales;
+        for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
+            allocators_.push_back(choose_allocator(a));
+        for (const auto& s : request.kernel_scales) scales_.push_back(parse_scale(s));
+        if (scales_.empty()) scales_.push_back("1");
     }
 
     void add(const default_group& group)
@@ -133,7 +123,6 @@ public:
 private:
     cell make_cell(const default_group& group, const std::string& scale, const allocator_choice& a, bool reference)
     {
-        if (parse_number(scale, "--kernel-scale", 0.0, 1e6) <= 0.0) throw input_error("--kernel-scale must be above 0");
         cell c;
         c.on = device_;
         c.allocator = a;
@@ -180,6 +169,26 @@ void check_limits(const run_document& document)
     }
 }
 
+/// Leaves the cells that match, and the references that those have. `ideal` is that too where it was asked for and does not
+/// match.
+void apply_filter(run_document& document, const std::string& pattern, bool with_references)
+{
+    const name_filter filter(pattern);
+    const auto matches = [&](const cell& c) { return !c.reference && filter.matches(benchmark_name(c)); };
+    std::vector<std::string> references;
+    for (const cell& c : document.cells)
+        if (const cell* r = with_references && matches(c) ? reference_of(document, c) : nullptr) references.push_back(r->id);
+    std::vector<cell> left;
+    for (const cell& c : document.cells) {
+        const bool chosen = matches(c);
+        if (!chosen && std::find(references.begin(), references.end(), c.id) == references.end()) continue;
+        left.push_back(c);
+        left.back().reference = !chosen;
+    }
+    if (left.empty()) throw input_error("--benchmark_filter " + in_quotes(pattern) + " matches no cell");
+    document.cells = std::move(left);
+}
+
 std::uint64_t splitmix64(std::uint64_t& state)
 {
     std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
@@ -213,15 +222,9 @@ run_plan make_plan(const run_request& request)
     plan.document.plan_seed = request.seed;
     plan_builder builder(request, plan.document);
     for (const auto& group : wanted_groups(request)) builder.add(group);
-    auto& cells = plan.document.cells;
-    if (!request.filter.empty()) {
-        const name_filter filter(request.filter);
-        std::erase_if(cells, [&](const cell& c) { return !c.reference && !filter.matches(benchmark_name(c)); });
-        if (std::all_of(cells.begin(), cells.end(), [](const cell& c) { return c.reference; }))
-            throw input_error("--benchmark_filter " + in_quotes(request.filter) + " matches no cell");
-    }
+    if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
-    plan.repetitions = request.repetitions.value_or(cells.front().on.simulated ? 1 : 9);
+    plan.repetitions = request.repetitions.value_or(plan.document.cells.front().on.simulated ? 1 : 9);
     plan.budget_ms = request.budget_ms;
     if (!plan.budget_ms && request.workloads.empty()) plan.budget_ms = 120'000;    // the default set ends in time
     return plan;
@@ -237,7 +240,7 @@ std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::ui
         std::iota(shuffled.begin(), shuffled.end(), std::size_t{0});
         for (std::size_t i = cells; i > 1; --i) std::swap(shuffled[i - 1], shuffled[splitmix64(state) % i]);
         const role what = r < rounds ? role::timed : r == rounds ? role::memory : role::verify;
-        for (const auto c : shuffled) order.push_back({c, r, what});
+        for (const auto c : shuffled) order.push_back({c, r < rounds ? r : 0, what});
     }
     return order;
 }

@@ -12,10 +12,10 @@ namespace vrambench {
 
 enum class run_size : std::uint8_t { normal, quick, full };
 
-/// The options of `vrambench run`, as typed where they are specs. Empty lists mean the default set.
+/// The options of `vrambench run`, as typed where they are specs, lists split. Empty lists mean the default set.
 struct run_request {
     std::string device = "auto";
-    std::vector<std::string> allocators;         ///< each may be a comma-separated list
+    std::vector<std::string> allocators;         ///< one spec each
     std::vector<std::string> workloads;
     std::vector<std::string> vram_limits;        ///< sizes, or `none`
     run_mode mode = run_mode::eager;
@@ -49,7 +49,7 @@ struct run_plan {
 /// Throws input_error for anything that cannot be understood or is not there.
 run_plan make_plan(const run_request& request);
 
-/// One repetition to run: `round` is the repetition's index in its cell.
+/// One repetition to run: `round` is its index among those of its cell and role.
 struct scheduled {
     std::size_t cell = 0;
     std::uint64_t round = 0;

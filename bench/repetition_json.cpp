@@ -1,5 +1,6 @@
 #include "bench/repetition_json.hpp"
 
+#include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 
 #include <limits>
@@ -24,9 +25,9 @@ histogram histogram_from(const json& j)
     for (const json& b : j.at("bins")) {
         const double ps = b.at(0).get<double>() * 1000.0;
         if (!(ps >= 0 && ps < 9.2e18)) throw input_error("a histogram's bin is out of range");
-        bins.emplace_back(std::llround(ps), b.at(1).get<std::uint64_t>());
+        bins.emplace_back(std::llround(ps), count_from(b.at(1), "bins"));
     }
-    return histogram::from_bins(bins, j.at("sum_ps").get<std::int64_t>(), j.at("max_ps").get<std::int64_t>());
+    return histogram::from_bins(bins, whole_from(j.at("sum_ps"), "sum_ps"), whole_from(j.at("max_ps"), "max_ps"));
 }
 
 json histograms_json(const pass_measurement& p)
@@ -59,7 +60,8 @@ driver_call_counts driver_calls_from(const json& j)
 {
     driver_call_counts counts{};
     for (std::size_t k = 0; k < driver_call_kinds; ++k)
-        counts[k] = j.value(to_string(static_cast<driver_call>(k)), std::uint64_t{0});
+        if (const auto found = j.find(to_string(static_cast<driver_call>(k))); found != j.end())
+            counts[k] = count_from(*found, found.key());
     return counts;
 }
 
@@ -77,9 +79,9 @@ std::vector<phase_measurement> phases_from(const json& j)
     for (const json& f : j) {
         phase_measurement& p = phases.emplace_back();
         f.at("name").get_to(p.name);
-        f.at("steps").get_to(p.steps);
-        f.at("tokens").get_to(p.tokens);
-        f.at("time_ps").get_to(p.time_ps);
+        read(f, "steps", p.steps);
+        read(f, "tokens", p.tokens);
+        read(f, "time_ps", p.time_ps);
     }
     return phases;
 }
@@ -101,21 +103,21 @@ json recovery_json(const pass_measurement& p)
 
 void read_recovery(const json& j, pass_measurement& p)
 {
-    j.at("failures").get_to(p.failures);
-    j.at("recoveries").get_to(p.recoveries);
-    j.at("flushes").get_to(p.flushes);
-    j.at("flushed_bytes").get_to(p.flushed_bytes);
-    j.at("evictions").get_to(p.evictions);
-    j.at("evicted_bytes").get_to(p.evicted_bytes);
-    j.at("bytes_given_back").get_to(p.recovery.bytes_given_back);
+    read(j, "failures", p.failures);
+    read(j, "recoveries", p.recoveries);
+    read(j, "flushes", p.flushes);
+    read(j, "flushed_bytes", p.flushed_bytes);
+    read(j, "evictions", p.evictions);
+    read(j, "evicted_bytes", p.evicted_bytes);
+    read(j, "bytes_given_back", p.recovery.bytes_given_back);
     const json& drain = j.at("recovery_ps").at("drain");
     const json& idle = j.at("recovery_ps").at("idle");
-    drain.at("sync").get_to(p.recovery.drain_sync);
-    drain.at("free").get_to(p.recovery.drain_free);
-    drain.at("allocate").get_to(p.recovery.drain_allocate);
-    idle.at("sync").get_to(p.recovery.idle_sync);
-    idle.at("free").get_to(p.recovery.idle_free);
-    idle.at("allocate").get_to(p.recovery.idle_allocate);
+    read(drain, "sync", p.recovery.drain_sync);
+    read(drain, "free", p.recovery.drain_free);
+    read(drain, "allocate", p.recovery.drain_allocate);
+    read(idle, "sync", p.recovery.idle_sync);
+    read(idle, "free", p.recovery.idle_free);
+    read(idle, "allocate", p.recovery.idle_allocate);
 }
 
 json raw_json(const pass_measurement& p)
@@ -123,6 +125,7 @@ json raw_json(const pass_measurement& p)
     return {{"events", p.events},
             {"time_ps", p.time_ps},
             {"phases", phases_json(p.phases)},
+            {"free_bytes_at_start", p.free_bytes_at_start},
             {"busy_ps", p.activity.busy_ps},
             {"empty_queue_ps", p.activity.empty_queue_ps},
             {"span_ps", p.activity.span_ps},
@@ -143,23 +146,24 @@ double double_from(const json& j) { return j.is_null() ? std::numeric_limits<dou
 
 void read_raw(const json& j, pass_measurement& p)
 {
-    j.at("events").get_to(p.events);
-    j.at("time_ps").get_to(p.time_ps);
+    read(j, "events", p.events);
+    read(j, "time_ps", p.time_ps);
     p.phases = phases_from(j.at("phases"));
-    j.at("busy_ps").get_to(p.activity.busy_ps);
-    j.at("empty_queue_ps").get_to(p.activity.empty_queue_ps);
-    j.at("span_ps").get_to(p.activity.span_ps);
-    j.at("peak_live_bytes").get_to(p.peak_live_bytes);
-    j.at("peak_reserved_bytes").get_to(p.peak_reserved_bytes);
-    j.at("peak_device_bytes").get_to(p.peak_device_bytes);
-    j.at("end_reserved_bytes").get_to(p.end_reserved_bytes);
+    read(j, "free_bytes_at_start", p.free_bytes_at_start);
+    read(j, "busy_ps", p.activity.busy_ps);
+    read(j, "empty_queue_ps", p.activity.empty_queue_ps);
+    read(j, "span_ps", p.activity.span_ps);
+    read(j, "peak_live_bytes", p.peak_live_bytes);
+    read(j, "peak_reserved_bytes", p.peak_reserved_bytes);
+    read(j, "peak_device_bytes", p.peak_device_bytes);
+    read(j, "end_reserved_bytes", p.end_reserved_bytes);
     p.live_byte_ps = double_from(j.at("live_byte_ps"));
     p.reserved_byte_ps = double_from(j.at("reserved_byte_ps"));
     p.calls = driver_calls_from(j.at("driver_calls"));
     p.refused = driver_calls_from(j.at("refused_calls"));
     p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
     read_recovery(j.at("oom"), p);
-    j.at("cached_blocks_bytes").get_to(p.cached_blocks);
+    read(j, "cached_blocks_bytes", p.cached_blocks);
 }
 
 json hazards_json(const std::vector<hazard>& hazards)
@@ -178,8 +182,8 @@ std::vector<hazard> hazards_from(const json& j)
     std::vector<hazard> hazards;
     for (const json& h : j) {
         const json& earlier = h.at("earlier_event");
-        hazards.push_back({h.at("kind").get<std::string>(), h.at("event").get<std::uint64_t>(),
-                           earlier.is_null() ? UINT64_MAX : earlier.get<std::uint64_t>(), h.at("message").get<std::string>()});
+        hazards.push_back({h.at("kind").get<std::string>(), count_from(h.at("event"), "event"),
+                           earlier.is_null() ? UINT64_MAX : count_from(earlier, "earlier_event"), h.at("message").get<std::string>()});
     }
     return hazards;
 }
@@ -193,13 +197,13 @@ outcome outcome_from(const json& j)
     o.message = j.value("message", "");
     o.phase = j.value("phase", "");
     o.tag = j.value("tag", "");
-    j.at("event").get_to(o.event);
-    j.at("step").get_to(o.step);
-    j.at("wanted_bytes").get_to(o.wanted_bytes);
-    j.at("live_bytes").get_to(o.live_bytes);
-    j.at("cached_bytes").get_to(o.cached_bytes);
-    j.at("reserved_bytes").get_to(o.reserved_bytes);
-    j.at("driver_free_bytes").get_to(o.driver_free_bytes);
+    read(j, "event", o.event);
+    read(j, "step", o.step);
+    read(j, "wanted_bytes", o.wanted_bytes);
+    read(j, "live_bytes", o.live_bytes);
+    read(j, "cached_bytes", o.cached_bytes);
+    read(j, "reserved_bytes", o.reserved_bytes);
+    read(j, "driver_free_bytes", o.driver_free_bytes);
     return o;
 }
 
@@ -227,7 +231,7 @@ pass_measurement pass_from(const json& entry)
     p.result = outcome_from(entry.at("outcome"));
     read_raw(p.result.what == status::completed ? entry.at("metrics") : entry.at("reached"), p);
     read_histograms(entry.at("histograms"), p);
-    entry.at("hazard_count").get_to(p.hazard_count);
+    read(entry, "hazard_count", p.hazard_count);
     p.hazards = hazards_from(entry.at("hazards"));
     return p;
 }
@@ -235,9 +239,9 @@ pass_measurement pass_from(const json& entry)
 repetition repetition_from(const json& entry)
 {
     repetition r;
-    entry.at("index").get_to(r.index);
-    entry.at("order").get_to(r.order);
-    entry.at("process").get_to(r.process);
+    read(entry, "index", r.index);
+    read(entry, "order", r.order);
+    read(entry, "process", r.process);
     r.what = from_word<role>(entry.at("role").get<std::string>(), 3, "role");
     r.cold = pass_from(entry);
     if (const json& d = entry.at("disturbed"); !d.is_null()) r.disturbed = d.get<std::string>();
@@ -297,7 +301,7 @@ std::vector<repetition> repetitions_from(const json& entries)
         const auto pass = e.at("pass").get<std::string>();
         if (pass == "cold") {
             all.push_back(repetition_from(e));
-        } else if (pass == "steady" && !all.empty() && !all.back().steady && all.back().order == e.at("order").get<std::uint64_t>()) {
+        } else if (pass == "steady" && !all.empty() && !all.back().steady && all.back().order == count_from(e.at("order"), "order")) {
             all.back().steady = pass_from(e);
         } else {
             throw input_error("a pass " + in_quotes(pass) + " without its cold pass before it");

@@ -2,6 +2,7 @@
 
 #include "bench/atomic_file.hpp"
 #include "bench/derive.hpp"
+#include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 #include "bench/metrics_json.hpp"
 #include "bench/repetition_json.hpp"
@@ -149,21 +150,21 @@ std::shared_ptr<const planned_workload> workload_from(const json& j)
     j.at("name").get_to(h.name);
     j.at("spec").get_to(h.spec);
     h.params = pairs_from(j.at("params"));
-    j.at("seed").get_to(h.seed);
-    j.at("streams").get_to(h.streams);
+    read(j, "seed", h.seed);
+    read(j, "streams", h.streams);
     auto w = std::make_shared<planned_workload>();
     trace_summary& s = w->summary;
     s.streams = h.streams;
-    j.at("events").get_to(s.events);
-    j.at("alloc_calls").get_to(s.alloc_calls);
-    j.at("free_calls").get_to(s.free_calls);
-    j.at("launches").get_to(s.launches);
-    j.at("steps").get_to(s.steps);
-    j.at("tokens").get_to(s.tokens);
-    j.at("max_live_bytes").get_to(s.max_live_bytes);
-    j.at("max_live_blocks").get_to(s.max_live_blocks);
-    j.at("max_block_bytes").get_to(s.max_block_bytes);
-    j.at("max_external_bytes").get_to(s.max_external_bytes);
+    read(j, "events", s.events);
+    read(j, "alloc_calls", s.alloc_calls);
+    read(j, "free_calls", s.free_calls);
+    read(j, "launches", s.launches);
+    read(j, "steps", s.steps);
+    read(j, "tokens", s.tokens);
+    read(j, "max_live_bytes", s.max_live_bytes);
+    read(j, "max_live_blocks", s.max_live_blocks);
+    read(j, "max_block_bytes", s.max_block_bytes);
+    read(j, "max_external_bytes", s.max_external_bytes);
     j.at("lifo").get_to(s.lifo);
     w->recipe = std::make_shared<described_trace>(std::move(h));
     return w;
@@ -176,7 +177,7 @@ cell cell_from(const json& j)
     c.on = device_from(j.at("device"));
     c.allocator = allocator_from(j.at("allocator"));
     c.workload = workload_from(j.at("workload"));
-    if (const json& limit = j.at("vram_limit_bytes"); !limit.is_null()) c.vram_limit_bytes = limit.get<std::uint64_t>();
+    if (const json& limit = j.at("vram_limit_bytes"); !limit.is_null()) c.vram_limit_bytes = count_from(limit, "vram_limit_bytes");
     c.mode = from_word<run_mode>(j.at("mode").get<std::string>(), 2, "mode");
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kind of kernels");
     j.at("kernel_scale").get_to(c.kernel_scale);
@@ -193,7 +194,7 @@ std::vector<environment_fact> environment_from(const json& j)
         environment_fact f;
         f.key = key;
         f.is_number = value.is_number();
-        if (f.is_number) value.get_to(f.number);
+        if (f.is_number) f.number = count_from(value, key);
         else value.get_to(f.text);
         facts.push_back(std::move(f));
     }
@@ -303,7 +304,7 @@ run_document run_from_json(const json& j)
 {
     run_document run;
     j.at("finished").get_to(run.finished);
-    j.at("seed").get_to(run.plan_seed);
+    read(j, "seed", run.plan_seed);
     j.at("command").get_to(run.command);
     run.environment = environment_from(j.at("environment"));
     for (const json& c : j.at("cells")) run.cells.push_back(cell_from(c));
@@ -317,7 +318,7 @@ run_document read_result(const std::string& path)
     try {
         return run_from_json(j);
     } catch (const json::exception& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + e.what());
+        throw input_error(in_quotes(path) + " is damaged: " + printable(e.what()));
     } catch (const input_error& e) {
         throw input_error(in_quotes(path) + " is damaged: " + e.what());
     }

@@ -22,7 +22,7 @@ struct run_document {
     std::vector<std::string> command;
     std::vector<environment_fact> environment;
     std::uint64_t plan_seed = 1;
-    bool finished = false;                   ///< false in files written between repetitions
+    bool finished = false;                   ///< false between repetitions, and where a budget left some out
     std::vector<cell> cells;                 ///< references among them
 };
 

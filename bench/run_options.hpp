@@ -13,7 +13,8 @@ namespace vrambench {
 
 /// As typed.
 struct run_options {
-    run_request request;
+    run_request request;                     ///< its lists as typed, not yet split
+    std::string trace_file;                  ///< of `trace run`: the path of the only workload
     std::string mode = "eager", verify = "full", timeout, budget;
     std::vector<std::string> kernels;
     std::string repetitions, seed = "1";

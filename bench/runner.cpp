@@ -49,16 +49,6 @@ driver_call_counts difference(const driver_call_counts& after, const driver_call
     return d;
 }
 
-recovery_times difference(const recovery_times& a, const recovery_times& b)
-{
-    recovery_times d;
-    d.drain_sync = a.drain_sync - b.drain_sync, d.idle_sync = a.idle_sync - b.idle_sync;
-    d.drain_free = a.drain_free - b.drain_free, d.idle_free = a.idle_free - b.idle_free;
-    d.drain_allocate = a.drain_allocate - b.drain_allocate, d.idle_allocate = a.idle_allocate - b.idle_allocate;
-    d.bytes_given_back = a.bytes_given_back - b.bytes_given_back;
-    return d;
-}
-
 /// Accounts steps to their phases.
 class step_meter {
 public:
@@ -173,8 +163,13 @@ private:
     void reserved_may_have_changed(std::int64_t now);
     [[noreturn]] void out_of_memory(const event& e, const allocation& a);
     [[noreturn]] void external_failed(const event& e);
-    outcome scene_of_failure(const event& e, status what);
+    outcome scene_of_failure(status what);
+    void failed_with(status what, const char* message);
     void finish();
+    void come_to_rest();
+    void account_allocator(const allocator_stats& s);
+    void account_time(std::int64_t end);
+    void account_hazards();
     void free_what_is_left();
 
     const trace& trace_;
@@ -194,6 +189,8 @@ private:
     std::vector<live_block> externals_;
     std::vector<std::vector<recorded_launch>> graphs_;
     std::vector<kernel_access> accesses_;
+    event current_;                              ///< that is executed
+    std::optional<event> capturing_;             ///< the graph_begin, in graph mode
     std::optional<std::uint32_t> recording_;     ///< graph between graph_begin and graph_end, in eager mode
     step_meter steps_;
     byte_integral live_over_time_, reserved_over_time_;
@@ -201,7 +198,6 @@ private:
     std::int64_t begin_ps_ = 0;
     driver_call_counts calls_before_{}, refused_before_{};
     allocator_stats stats_before_;
-    recovery_times recovery_before_;
     std::uint64_t hazards_before_ = 0;
 };
 
@@ -213,10 +209,11 @@ void pass_runner::begin()
     calls_before_ = device_.calls();
     refused_before_ = device_.refused_calls();
     stats_before_ = allocator_.stats();
-    recovery_before_ = allocator_.recovery();
     hazards_before_ = observer_ ? observer_->hazard_count() : 0;
+    allocator_.notify(notification::pass_begin);
     begin_ps_ = clock_.now_ps();
     steps_ = step_meter(header_, begin_ps_);
+    m_.free_bytes_at_start = start_free_;
     reserved_ = m_.peak_reserved_bytes = allocator_.reserved_bytes();
     live_over_time_.start(begin_ps_, 0);
     reserved_over_time_.start(begin_ps_, reserved_);
@@ -230,17 +227,17 @@ pass_measurement pass_runner::run(const run_controls& controls)
     } catch (const pass_ended& end) {
         m_.result = end.why;
     } catch (const unsupported_error& e) {
-        m_.result = scene_of_failure({}, status::unsupported);
-        m_.result.message = e.what();
+        failed_with(status::unsupported, e.what());
     } catch (const device_error& e) {
-        m_.result = scene_of_failure({}, status::crashed);
-        m_.result.message = e.what();
+        failed_with(status::crashed, e.what());
     } catch (const policy_error& e) {
-        m_.result = scene_of_failure({}, status::crashed);
-        m_.result.message = e.what();
+        failed_with(status::crashed, e.what());
+    } catch (const std::bad_alloc&) {
+        failed_with(status::crashed, "the allocator ran out of host memory");
     }
     finish();
     free_what_is_left();
+    if (observer_) account_hazards();
     return std::move(m_);
 }
 
@@ -252,11 +249,12 @@ void pass_runner::execute_all(const run_controls& controls)
     while (source->fill(batch)) {
         if (controls.stop && controls.stop->load(std::memory_order_relaxed)) throw run_interrupted();
         if (controls.timeout.count() > 0 && std::chrono::steady_clock::now() > deadline) {
-            outcome o = scene_of_failure({}, status::timeout);
+            outcome o = scene_of_failure(status::timeout);
             o.message = "no end after " + std::to_string(controls.timeout.count()) + " ms";
             throw pass_ended{o};
         }
         for (const auto& e : batch.events) {
+            current_ = e;
             execute(e, batch);
             ++index_;
         }
@@ -386,6 +384,7 @@ void pass_runner::graph_begin(const event& e)
     if (mode_ == run_mode::graph) {
         allocator_.notify(notification::capture_begin);
         device_.capture_begin(e.stream);
+        capturing_ = e;
         return;
     }
     recording_ = e.id;
@@ -395,6 +394,7 @@ void pass_runner::graph_begin(const event& e)
 void pass_runner::graph_end(const event& e)
 {
     if (mode_ == run_mode::graph) {
+        capturing_.reset();
         device_.capture_end(e.stream, e.id);
         allocator_.notify(notification::capture_end);
         return;
@@ -412,8 +412,9 @@ void pass_runner::graph_launch(const event& e)
 
 // -- ends
 
-outcome pass_runner::scene_of_failure(const event& e, status what)
+outcome pass_runner::scene_of_failure(status what)
 {
+    const event& e = current_;
     const allocator_stats s = allocator_.stats();
     outcome o;
     o.what = what;
@@ -421,7 +422,7 @@ outcome pass_runner::scene_of_failure(const event& e, status what)
     o.step = steps_.count();
     o.phase = steps_.phase_name();
     if (e.tag < header_.tags.size()) o.tag = header_.tags[e.tag];
-    o.wanted_bytes = e.bytes;
+    if (e.kind == event_kind::alloc || e.kind == event_kind::external_alloc) o.wanted_bytes = e.bytes;
     o.live_bytes = live_;
     o.cached_bytes = s.cached;
     o.reserved_bytes = s.reserved;
@@ -431,9 +432,9 @@ outcome pass_runner::scene_of_failure(const event& e, status what)
 
 void pass_runner::out_of_memory(const event& e, const allocation& a)
 {
-    outcome o = scene_of_failure(e, status::oom);
+    outcome o = scene_of_failure(status::oom);
     const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
-                              device_.info().physical_block, a.why};
+                              device_.info().physical_block, device_.info().shared_up_to, a.why};
     o.cause = judge_failure(scene, allocator_);
     o.message = "wanted " + human_size(e.bytes) + " for " + o.tag + ", live " + human_size(live_) + ", unused by the allocator " +
                 human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
@@ -442,9 +443,9 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
 
 void pass_runner::external_failed(const event& e)
 {
-    outcome o = scene_of_failure(e, status::oom);
+    outcome o = scene_of_failure(status::oom);
     const failure_scene scene{e.bytes, e.bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
-                              device_.info().physical_block, failure::memory};
+                              device_.info().physical_block, device_.info().shared_up_to, failure::memory};
     const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
     if (starved) o.what = status::starved;
     o.cause = "external";
@@ -458,7 +459,32 @@ void pass_runner::finish()
     m_.events = index_;
     m_.calls = difference(device_.calls(), calls_before_);
     m_.refused = difference(device_.refused_calls(), refused_before_);
-    const allocator_stats s = allocator_.stats();
+    account_allocator(allocator_.stats());
+    come_to_rest();
+    account_time(clock_.now_ps());
+}
+
+/// A capture that the end of the pass interrupted is closed, then the device becomes idle. A device that is broken by
+/// then has an outcome already, or gets it here.
+void pass_runner::come_to_rest()
+{
+    try {
+        if (capturing_) device_.capture_end(capturing_->stream, capturing_->id);
+        capturing_.reset();
+        device_.sync_device();
+    } catch (const device_error& e) {
+        if (m_.result.what == status::completed) failed_with(status::crashed, e.what());
+    }
+}
+
+void pass_runner::failed_with(status what, const char* message)
+{
+    m_.result = scene_of_failure(what);
+    m_.result.message = message;
+}
+
+void pass_runner::account_allocator(const allocator_stats& s)
+{
     m_.end_reserved_bytes = s.reserved;
     m_.cached_blocks = allocator_.cached_blocks();
     m_.failures = s.failures - stats_before_.failures;
@@ -467,12 +493,14 @@ void pass_runner::finish()
     m_.flushed_bytes = s.flushed_bytes - stats_before_.flushed_bytes;
     m_.evictions = s.evictions - stats_before_.evictions;
     m_.evicted_bytes = s.evicted_bytes - stats_before_.evicted_bytes;
-    m_.recovery = difference(allocator_.recovery(), recovery_before_);
+    // A failed call of a driver's pool may have held more for a moment than it did before and after.
     if (stats_before_.peak_reserved == 0) m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, s.peak_reserved);
     if (device_.lowest_free_bytes() != UINT64_MAX) m_.peak_device_bytes = start_free_ - device_.lowest_free_bytes();
+}
 
-    if (m_.result.what != status::crashed) device_.sync_device();
-    const std::int64_t end = clock_.now_ps();
+/// The device is idle since `end`.
+void pass_runner::account_time(std::int64_t end)
+{
     steps_.end(end);
     m_.time_ps = end - begin_ps_;
     m_.phases = steps_.used();
@@ -481,14 +509,20 @@ void pass_runner::finish()
     m_.live_byte_ps = live_over_time_.total();
     m_.reserved_byte_ps = reserved_over_time_.total();
     m_.activity = device_.activity();
-    if (!observer_) return;
+    m_.recovery = allocator_.take_recovery();
+}
+
+void pass_runner::account_hazards()
+{
     m_.hazard_count = observer_->hazard_count() - hazards_before_;
     if (m_.hazard_count == 0) return;
     m_.hazards = observer_->hazards();
     m_.result.what = status::corrupted;
-    m_.result.cause = m_.hazards.empty() ? "" : m_.hazards.front().kind;
-    m_.result.message = m_.hazards.empty() ? "hazards in an earlier pass" : m_.hazards.front().message;
-    if (!m_.hazards.empty()) m_.result.event = m_.hazards.front().event;
+    if (m_.hazards.empty()) return;
+    const hazard& first = m_.hazards.front();
+    m_.result.cause = first.kind;
+    m_.result.message = first.message;
+    m_.result.event = first.event;
 }
 
 /// After the clock: blocks that the trace never freed or that a failure left go back in reverse order, so that the next
@@ -551,9 +585,9 @@ std::optional<std::string> foreign_memory(const cell& c, device& dev, std::uint6
     return "memory outside this process changed by " + human_size(moved);
 }
 
-repetition unsupported(repetition r, const std::string& why)
+repetition not_started(repetition r, status what, const std::string& why)
 {
-    r.cold.result.what = status::unsupported;
+    r.cold.result.what = what;
     r.cold.result.message = why;
     return r;
 }
@@ -581,12 +615,16 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     try {
         alloc = make(*dev, summary.streams);
         const std::string why = cannot_run(alloc->traits(), summary);
-        if (!why.empty()) return unsupported(std::move(r), why);
+        if (!why.empty()) return not_started(std::move(r), status::unsupported, why);
         dev->settle();
         start_free = dev->query_memory().free_bytes;
         alloc->prepare(t, summary);
     } catch (const unsupported_error& e) {
-        return unsupported(std::move(r), e.what());
+        return not_started(std::move(r), status::unsupported, e.what());
+    } catch (const device_error& e) {
+        return not_started(std::move(r), status::crashed, e.what());
+    } catch (const policy_error& e) {
+        return not_started(std::move(r), status::crashed, e.what());
     }
     r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
     if (r.cold.result.what == status::completed)

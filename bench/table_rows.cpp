@@ -3,6 +3,7 @@
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
 #include "bench/table.hpp"
+#include "spec/errors.hpp"
 #include "spec/units.hpp"
 
 #include <algorithm>
@@ -13,13 +14,7 @@ namespace vrambench {
 namespace {
 
 /// Specs, titles and messages may hold what a terminal must not get.
-std::string printable(const std::string& s)
-{
-    std::string clean = json_text(s).get<std::string>();
-    for (char& c : clean)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    return clean;
-}
+std::string shown(const std::string& s) { return printable(json_text(s).get<std::string>()); }
 
 /// Below this a duration says more about the timer than about the allocator: five times the timer's own cost.
 double timer_floor_ns(const run_document& run, const cell& c)
@@ -88,14 +83,14 @@ std::string outcome_words(const pass_metrics& m)
     if (!m.result) return "not measured";
     std::string words = in_words(*m.result);
     if (m.hazard_count != 0) words += ", " + std::to_string(m.hazard_count) + (m.hazard_count == 1 ? " hazard" : " hazards");
-    return printable(words);
+    return shown(words);
 }
 
 table_row row_of(const run_document& run, const cell& c)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
     table_row row;
-    row.title = printable(c.allocator.title.empty() ? c.allocator.spec : c.allocator.title);
+    row.title = shown(c.allocator.title.empty() ? c.allocator.spec : c.allocator.title);
     if (c.reference) row.title += " (reference)";
     row.outcome = outcome_words(m.cold);
     row.finished = m.cold.numbers.has_value();
@@ -178,8 +173,8 @@ std::vector<table_group> table_groups(const run_document& run)
         table_group& g = groups.emplace_back();
         const cell& first = *cells.front();
         g.per_token = first.workload->summary.tokens > 0;
-        g.workload = printable(first.workload->recipe->header().spec);
-        g.facts = printable(facts_of(run, first, g.per_token));
+        g.workload = shown(first.workload->recipe->header().spec);
+        g.facts = shown(facts_of(run, first, g.per_token));
         for (const cell* c : cells) g.rows.push_back(row_of(run, *c));
     }
     return groups;

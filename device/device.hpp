@@ -63,6 +63,7 @@ struct device_info {
     std::uint64_t total_bytes = 0;
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
+    std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t flops_per_second = 0;      ///< f16 matrix rate, measured
     std::uint64_t bytes_per_second = 0;      ///< read plus written, measured
@@ -159,8 +160,11 @@ public:
     // Measurement, outside timed calls.
     virtual device_activity activity() = 0;                     ///< synchronise first
     virtual void reset_activity() = 0;
-    /// Host time at which the work queued now will have ended (sim), or 0 where it cannot be known in advance (a GPU).
-    virtual std::int64_t busy_until_ps() const { return 0; }
+    /// Host time at which the work queued now will have ended (sim), or negative where it cannot be known in advance (a GPU).
+    virtual std::int64_t busy_until_ps() const { return -1; }
+    /// A GPU, when it has been synchronised: time between two host times in which a kernel ran, by the kernels' own stamps
+    /// (their timer is matched to the host's at reset_activity(), to some microseconds). Negative: not known.
+    virtual std::int64_t busy_within_ps(std::int64_t /*begin*/, std::int64_t /*end*/) { return -1; }
     /// Lowest free bytes since reset_low_water(), where the device knows it without asking (sim); else UINT64_MAX.
     virtual std::uint64_t lowest_free_bytes() const { return UINT64_MAX; }
     virtual void reset_low_water() {}

@@ -80,6 +80,11 @@ private:
     mutable std::vector<hazard> found_;
 };
 
+/// A stretch in which at least one kernel ran, device time, nanoseconds.
+struct busy_interval {
+    unsigned long long begin = 0, end = 0;
+};
+
 class gpu_device final : public device {
 public:
     gpu_device(int ordinal, const std::string& spec, const device_options& options, volatile std::uint8_t* current_call);
@@ -121,6 +126,7 @@ public:
     void graph_launch(graph_id graph, stream_id stream) override;
 
     device_activity activity() override;
+    std::int64_t busy_within_ps(std::int64_t begin, std::int64_t end) override;
     void reset_activity() override;
     std::uint64_t lowest_free_bytes() const override { return options_.follow_free_memory ? lowest_free_ : UINT64_MAX; }
     void reset_low_water() override;
@@ -147,6 +153,8 @@ private:
     void may_have_taken_memory();
     void warm_up();
     void touch(launch_arguments& a, const kernel_access& access);
+    void match_timers();
+    const std::vector<busy_interval>& busy_intervals();
 
     int ordinal_;
     device_options options_;
@@ -165,20 +173,29 @@ private:
     mismatch_report* report_ = nullptr;
     std::unique_ptr<pattern_keeper> keeper_;
     std::uint64_t launches_ = 0;                ///< since reset_activity()
+    std::vector<busy_interval> busy_;           ///< of the first busy_launches_ launches
+    std::uint64_t busy_launches_ = 0;
+    std::int64_t timer_offset_ps_ = 0;          ///< host time minus device time
     std::int64_t activity_began_ps_ = 0;
     std::uint64_t lowest_free_ = UINT64_MAX;
 };
 
+/// "13.0" from the vendor's 13000.
+std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+
 /// The first calls of a process in a fresh context: no driver, no such device, a card that is busy.
 void open_context(int ordinal)
 {
-    int n = 0;
-    if (const int e = device_count(&n)) throw input_error(std::string(vendor_kind) + ":" + std::to_string(ordinal) + ": no device: " + error_text(e));
+    const std::string name = std::string(vendor_kind) + ":" + std::to_string(ordinal) + ": ";
+    int driver = 0, runtime = 0, n = 0;
+    driver_version(&driver), runtime_version(&runtime);
+    if (driver == 0) throw input_error(name + "no " + vendor_kind + " driver on this machine (--device sim:h200 needs none)");
+    if (driver < runtime / 1000 * 1000)
+        throw input_error(name + "the driver is for " + version_text(driver) + ", this build needs " + version_text(runtime / 1000 * 1000));
+    if (const int e = device_count(&n)) throw input_error(name + "no device: " + error_text(e));
     if (ordinal >= n)
-        throw input_error(std::string(vendor_kind) + ":" + std::to_string(ordinal) + ": no such device, there " +
-                          (n == 1 ? "is 1" : "are " + std::to_string(n)) + " (numbered from 0)");
-    if (const int e = select_device(ordinal))
-        throw input_error(std::string(vendor_kind) + ":" + std::to_string(ordinal) + ": cannot be used: " + error_text(e));
+        throw input_error(name + "no such device, there " + (n == 1 ? "is 1" : "are " + std::to_string(n)) + " (numbered from 0)");
+    if (const int e = select_device(ordinal)) throw input_error(name + "cannot be used: " + error_text(e));
 }
 
 gpu_device::gpu_device(int ordinal, const std::string& spec, const device_options& options, volatile std::uint8_t* current_call)
@@ -190,7 +207,8 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.name = properties_.name;
     info_.spec = spec;
     info_.total_bytes = properties_.total_bytes;
-    info_.physical_block = 2 * MiB;
+    info_.physical_block = 2 * MiB;    // as measured on an H200
+    info_.shared_up_to = MiB;
     info_.has_pools = properties_.pools;
     has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
     std::size_t granularity = 0;
@@ -572,10 +590,72 @@ void gpu_device::graph_launch(graph_id graph, stream_id stream)
 void gpu_device::reset_activity()
 {
     check(driver_call::sync, device_sync());
+    match_timers();
     check(driver_call::sync, fill(stamps_, 0xff, stamp_slots * sizeof(launch_stamp)));
     check(driver_call::sync, device_sync());
-    launches_ = 0;
+    launches_ = busy_launches_ = 0;
+    busy_.clear();
     activity_began_ps_ = clock_.now_ps();
+}
+
+/// Matches the kernels' timer to the host's: an empty kernel runs somewhere between its launch and the end of the
+/// synchronisation behind it; the tightest of a few tries counts.
+void gpu_device::match_timers()
+{
+    std::int64_t tightest = INT64_MAX;
+    for (int i = 0; i < 8; ++i) {
+        check(driver_call::sync, fill(stamps_, 0xff, sizeof(launch_stamp)));
+        check(driver_call::sync, device_sync());
+        launch_arguments a;
+        a.stamp = stamps_;
+        a.report = report_;
+        const std::int64_t begin = clock_.now_ps();
+        check(driver_call::launch, launch_work(streams_[0], properties_.multiprocessors, a));
+        check(driver_call::sync, device_sync());
+        const std::int64_t end = clock_.now_ps();
+        launch_stamp s{};
+        check(driver_call::memory_info, copy_out(&s, stamps_, sizeof s));
+        if (end - begin >= tightest) continue;
+        tightest = end - begin;
+        const auto middle = static_cast<std::int64_t>(s.start + (~s.inverted_end - s.start) / 2) * 1000;
+        timer_offset_ps_ = begin + (end - begin) / 2 - middle;
+    }
+}
+
+/// Reads the stamps, once for any number of launches, and joins what overlaps.
+const std::vector<busy_interval>& gpu_device::busy_intervals()
+{
+    if (busy_launches_ == launches_) return busy_;
+    std::vector<launch_stamp> stamps(launches_);
+    check(driver_call::memory_info, copy_out(stamps.data(), stamps_, launches_ * sizeof(launch_stamp)));
+    std::sort(stamps.begin(), stamps.end(), [](const auto& x, const auto& y) { return x.start < y.start; });
+    busy_.clear();
+    for (const auto& s : stamps) {
+        const unsigned long long end = ~s.inverted_end;
+        if (!busy_.empty() && s.start <= busy_.back().end)
+            busy_.back().end = std::max(busy_.back().end, end);
+        else
+            busy_.push_back({s.start, end});
+    }
+    busy_launches_ = launches_;
+    return busy_;
+}
+
+std::int64_t gpu_device::busy_within_ps(std::int64_t begin, std::int64_t end)
+{
+    if (launches_ > stamp_slots) return -1;
+    std::int64_t busy = 0;
+    const auto& all = busy_intervals();
+    auto at = std::partition_point(all.begin(), all.end(), [&](const busy_interval& i) {
+        return static_cast<std::int64_t>(i.end) * 1000 + timer_offset_ps_ <= begin;
+    });
+    for (; at != all.end(); ++at) {
+        const std::int64_t from = std::max(begin, static_cast<std::int64_t>(at->begin) * 1000 + timer_offset_ps_);
+        const std::int64_t to = std::min(end, static_cast<std::int64_t>(at->end) * 1000 + timer_offset_ps_);
+        if (from >= end) break;
+        if (to > from) busy += to - from;
+    }
+    return busy;
 }
 
 device_activity gpu_device::activity()
@@ -584,19 +664,9 @@ device_activity gpu_device::activity()
     a.span_ps = clock_.now_ps() - activity_began_ps_;
     a.empty_queue_ps = -1;    // a GPU does not tell
     a.busy_ps = -1;
-    if (launches_ > stamp_slots) return a;    // the first ones were overwritten
-    std::vector<launch_stamp> stamps(launches_);
-    if (launches_) check(driver_call::memory_info, copy_out(stamps.data(), stamps_, launches_ * sizeof(launch_stamp)));
-    std::sort(stamps.begin(), stamps.end(), [](const auto& x, const auto& y) { return x.start < y.start; });
-    unsigned long long busy_ns = 0, until = 0;
-    for (const auto& s : stamps) {
-        const unsigned long long end = ~s.inverted_end;
-        const unsigned long long begin = std::max(s.start, until);
-        if (end <= begin) continue;
-        busy_ns += end - begin;
-        until = end;
-    }
-    a.busy_ps = static_cast<std::int64_t>(busy_ns) * 1000;
+    if (launches_ > stamp_slots) return a;    // the first stamps were overwritten
+    a.busy_ps = 0;
+    for (const auto& i : busy_intervals()) a.busy_ps += static_cast<std::int64_t>(i.end - i.begin) * 1000;
     return a;
 }
 

@@ -68,8 +68,7 @@ sim::profile find_profile(const std::string& name)
         if (known == name) return sim::parse_profile(text, "profile " + known);
         names.push_back(known);
     }
-    const std::string near = nearest(name, names);
-    throw input_error("unknown device profile '" + name + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
+    throw input_error("unknown device profile " + in_quotes(name) + did_you_mean(name, names) +
                       " (vrambench list devices; a file is sim:@FILE.json)");
 }
 
@@ -88,7 +87,7 @@ device_choice choose_sim(const spec& s)
     const std::uint64_t vram = c.settings.size("vram");
     const std::uint64_t block = c.settings.size("block");
     if (vram > p.total_bytes)
-        throw input_error("vram=" + exact_size(vram) + " is more than the profile '" + p.name + "' has (" +
+        throw input_error("vram=" + exact_size(vram) + " is more than the profile " + in_quotes(p.name) + " has (" +
                           human_size(p.total_bytes) + ")");
     if ((block & (block - 1)) != 0) throw input_error("block=" + exact_size(block) + " must be a power of two");
     c.spec = "sim:" + positional + ",vram=" + c.settings.text("vram") + ",block=" + c.settings.text("block") +
@@ -99,7 +98,7 @@ device_choice choose_sim(const spec& s)
 device_choice choose_gpu(const entry& e, const spec& s, std::string_view text)
 {
     if (!in_build(s.name))
-        throw input_error("no device '" + std::string(text) + "': this build has no " + s.name +
+        throw input_error("no device " + in_quotes(text) + ": this build has no " + s.name +
                           " support (use --device sim:h200, or see vrambench list devices)");
     resolve(e, s);
     device_choice c;
@@ -120,7 +119,7 @@ std::unique_ptr<device> open_sim(const device_choice& choice, const device_optio
     if (options.vram_limit_bytes) {
         if (*options.vram_limit_bytes > free_bytes)
             throw input_error("--vram-limit " + exact_size(*options.vram_limit_bytes) + " is above the " +
-                              human_size(free_bytes) + " that " + choice.spec + " has free");
+                              human_size(free_bytes) + " that " + printable(choice.spec) + " has free");
         free_bytes = *options.vram_limit_bytes;
     }
     return std::make_unique<sim::sim_device>(std::move(p), choice.spec, free_bytes, options.check != integrity_check::off);
@@ -159,7 +158,7 @@ std::unique_ptr<device> open_device(const device_choice& choice, const device_op
     if (choice.kind == "cuda")
         return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, options, options.current_call);
 #endif
-    throw input_error("no device '" + choice.spec + "' in this build");
+    throw input_error("no device " + in_quotes(choice.spec) + " in this build");
 }
 
 }  // namespace vrambench

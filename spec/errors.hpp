@@ -1,6 +1,7 @@
 #pragma once
 // Errors of what a user types or hands in. They end the program with exit code 2 and one line.
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,14 +14,19 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// `text` in single quotes for a one-line message: control characters become '?', long text is cut.
-inline std::string in_quotes(std::string_view text)
+/// `text` as one line that does nothing to a terminal: control characters become '?'. What is longer than `longest` bytes
+/// is cut, never within a UTF-8 character.
+inline std::string printable(std::string_view text, std::size_t longest = std::string_view::npos)
 {
-    constexpr std::size_t longest = 120;
-    std::string out = "'";
-    for (const char c : text.substr(0, longest)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-    out += text.size() > longest ? "...'" : "'";
-    return out;
+    std::size_t end = text.size() < longest ? text.size() : longest;
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    std::string out(text.substr(0, end));
+    for (char& c : out)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    return end < text.size() ? out + "..." : out;
 }
+
+/// `text` in single quotes for a one-line message.
+inline std::string in_quotes(std::string_view text) { return "'" + printable(text, 120) + "'"; }
 
 }  // namespace vrambench

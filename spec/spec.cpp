@@ -32,26 +32,14 @@ bool is_positional(std::string_view item)
 void add_value(spec& s, std::string_view item)
 {
     const auto equals = item.find('=');
-    if (equals == npos) throw input_error(s.name + ": " + in_quotes(item) + " is not key=value");
+    const std::string name = printable(s.name);
+    if (equals == npos) throw input_error(name + ": " + in_quotes(item) + " is not key=value");
     const std::string key(item.substr(0, equals)), value(item.substr(equals + 1));
-    if (key.empty()) throw input_error(s.name + ": " + in_quotes(item) + " has no key");
-    if (value.empty()) throw input_error(s.name + ": key " + in_quotes(key) + " has no value");
+    if (key.empty()) throw input_error(name + ": " + in_quotes(item) + " has no key");
+    if (value.empty()) throw input_error(name + ": key " + in_quotes(key) + " has no value");
     for (const auto& known : s.values)
-        if (known.first == key) throw input_error(s.name + ": key " + in_quotes(key) + " is given twice");
+        if (known.first == key) throw input_error(name + ": key " + in_quotes(key) + " is given twice");
     s.values.emplace_back(key, value);
-}
-
-std::string joined(const std::vector<std::string>& words)
-{
-    std::string out;
-    for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
-    return out;
-}
-
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates)
-{
-    const std::string near = nearest(word, candidates);
-    return near.empty() ? std::string{} : ", did you mean " + in_quotes(near) + "?";
 }
 
 /// Words of a key that has a fixed set of them, or words that a size or integer key accepts beside numbers.
@@ -68,6 +56,7 @@ void check_size_range(const std::string& what, const key_info& key, std::uint64_
     const std::string typed = what + ": " + exact_size(bytes);
     if (bytes < key.least) throw input_error(typed + " is too small (at least " + exact_size(key.least) + ")");
     if (bytes > key.most) throw input_error(typed + " is too large (at most " + exact_size(key.most) + ")");
+    if (bytes % key.multiple != 0) throw input_error(typed + " is not a multiple of " + exact_size(key.multiple));
 }
 
 std::string canonical_value(const entry& e, const key_info& key, const std::string& value)
@@ -182,6 +171,22 @@ std::vector<std::string> split_specs(std::string_view text)
     return specs;
 }
 
+std::vector<std::string> split_specs(const std::vector<std::string>& typed)
+{
+    std::vector<std::string> all;
+    for (const auto& list : typed)
+        for (auto& s : split_specs(list)) all.push_back(std::move(s));
+    return all;
+}
+
+std::vector<std::string> split_words(const std::vector<std::string>& typed)
+{
+    std::vector<std::string> all;
+    for (const auto& list : typed)
+        for (const auto word : split(list, ',')) all.emplace_back(word);
+    return all;
+}
+
 void config::set(std::string key, std::string value)
 {
     for (auto& v : values_)
@@ -271,6 +276,19 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
         fewest = edits;
     }
     return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates)
+{
+    const std::string near = nearest(word, candidates);
+    return near.empty() ? std::string{} : ", did you mean " + in_quotes(near) + "?";
+}
+
+std::string joined(const std::vector<std::string>& words)
+{
+    std::string out;
+    for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
+    return out;
 }
 
 }  // namespace vrambench

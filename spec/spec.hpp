@@ -27,6 +27,12 @@ spec parse_spec(std::string_view text);
 /// no `=`, or a `:` before its first `=` (keys hold no colon). `legacy,async:retry=sync,threshold=0,vmm` are three.
 /// The first item after `name:` may be positional, so `sim:h200,vram=4GiB` is one.
 std::vector<std::string> split_specs(std::string_view text);
+/// The same for a repeated option.
+std::vector<std::string> split_specs(const std::vector<std::string>& typed);
+
+/// Splits a repeated option whose values are comma-separated lists of plain words ("none,40MiB"). An empty item stays: who
+/// reads the words refuses it and names the option.
+std::vector<std::string> split_words(const std::vector<std::string>& typed);
 
 enum class key_type { size, integer, number, choice, text };
 
@@ -40,6 +46,7 @@ struct key_info {
     std::vector<std::string> choices = {};   ///< key_type::choice; also words that a size or integer key accepts beside numbers
     std::uint64_t least = 0;                 ///< size, integer and number
     std::uint64_t most = std::uint64_t{1} << 60;
+    std::uint64_t multiple = 1;              ///< size: whole multiples of this only
 };
 
 /// The resolved values of an entry's keys, in the order of its table, every one present.
@@ -79,5 +86,11 @@ const entry& find_entry(const std::vector<const entry*>& entries, std::string_vi
 
 /// The candidate with the smallest edit distance to `word`, or empty where none is near (more than a third of it wrong).
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// ", did you mean 'X'?" with the nearest candidate, or empty.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "one, two, three"
+std::string joined(const std::vector<std::string>& words);
 
 }  // namespace vrambench

@@ -1,5 +1,7 @@
 #include "workloads/describe.hpp"
 
+#include "spec/errors.hpp"
+#include "spec/spec.hpp"
 #include "spec/units.hpp"
 
 #include <string_view>
@@ -29,13 +31,6 @@ std::string size(std::uint64_t bytes)
     return bytes < KiB ? count(bytes, "byte") : human_size(bytes) + " (" + count(bytes, "byte") + ")";
 }
 
-std::string joined(const std::vector<std::string>& names)
-{
-    std::string out;
-    for (const auto& n : names) out += (out.empty() ? "" : ", ") + n;
-    return out;
-}
-
 void line(std::string& out, std::string label, const std::string& text)
 {
     constexpr std::size_t width = 14;
@@ -54,9 +49,9 @@ std::string order(const trace_summary& s)
 std::string describe(const trace_header& header, const trace_summary& s)
 {
     std::string out;
-    line(out, "trace", header.spec);
+    line(out, "trace", printable(header.spec));
     if (header.seed != 0) line(out, "seed", std::to_string(header.seed));
-    line(out, "phases", joined(header.phases));
+    line(out, "phases", printable(joined(header.phases)));
     line(out, "events", grouped(s.events) + " on " + count(s.streams, "stream"));
     line(out, "calls", count(s.alloc_calls, "allocation") + ", " + count(s.free_calls, "free"));
     line(out, "launches", count(s.launches, "kernel") + (s.graphs ? ", with graphs" : ""));

@@ -52,7 +52,7 @@ bool input_file::read_line(std::string& line, std::size_t longest)
         line_ended_ = c == '\n';
         if (line_ended_) return true;
         if (line.size() == longest)
-            throw input_error(path_ + ": a line is longer than " + std::to_string(longest) + " bytes");
+            throw input_error(shown_path() + ": a line is longer than " + std::to_string(longest) + " bytes");
         line += static_cast<char>(c);
     }
     if (std::ferror(file_.get())) fail();

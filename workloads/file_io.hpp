@@ -1,6 +1,8 @@
 #pragma once
 // Files read front to back with their position known for error messages, and files that appear whole or not at all.
 
+#include "spec/errors.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -14,7 +16,7 @@ class input_file {
 public:
     explicit input_file(std::string path);
 
-    const std::string& path() const { return path_; }
+    std::string shown_path() const { return printable(path_); }     ///< for messages
     std::uint64_t offset() const { return offset_; }        ///< bytes read so far
     /// The next byte without taking it, or -1 at the end.
     int peek();

@@ -23,6 +23,17 @@ std::unique_ptr<trace> open_named_file(const std::string& path)
     return open_trace_file(path);
 }
 
+/// What follows `file:` is the path, whatever it holds.
+spec parse_workload(std::string_view text)
+{
+    const std::string& file = trace_file_entry().name;
+    if (!text.starts_with(file + ":")) return parse_spec(text);
+    spec s;
+    s.name = file;
+    s.positional = text.substr(file.size() + 1);
+    return s;
+}
+
 const std::vector<workload>& workloads()
 {
     static const std::vector<workload> all{
@@ -47,7 +58,7 @@ const std::vector<const entry*>& workload_entries()
 
 std::unique_ptr<trace> make_trace(std::string_view spec_text, std::uint64_t default_seed)
 {
-    const spec s = parse_spec(spec_text);
+    const spec s = parse_workload(spec_text);
     const entry& e = find_entry(workload_entries(), s.name, "workload");
     const config c = resolve(e, s);
     for (const auto& w : workloads())

@@ -15,7 +15,8 @@ namespace vrambench {
 const std::vector<const entry*>& workload_entries();
 
 /// Makes the trace that the spec describes (`kv-pair:heads=8,...`, `random:...`, `file:PATH`). `default_seed` is used by
-/// seeded generators whose spec names no seed, and becomes part of the canonical spec. Throws input_error.
+/// seeded generators whose spec names no seed, and becomes part of the canonical spec. PATH is all that follows `file:`,
+/// commas and all. Throws input_error.
 std::unique_ptr<trace> make_trace(std::string_view spec_text, std::uint64_t default_seed);
 
 }  // namespace vrambench

@@ -18,13 +18,19 @@ constexpr std::uint64_t largest_live = std::uint64_t{1} << 60;
 constexpr std::uint32_t largest_alignment = std::uint32_t{1} << 30;
 constexpr std::int64_t longest_kernel_ns = 1'000'000'000'000'000;   // virtual time is 64-bit picoseconds
 
+/// What a message calls the trace: its file where it has one, since the name is then that of the workload written there.
+std::string shown_name(const trace_header& header)
+{
+    return printable(header.spec.starts_with("file:") ? header.spec : header.name);
+}
+
 class summariser {
 public:
     explicit summariser(const trace_header& header) : header_(header), stacks_(header.streams)
     {
         if (header.streams == 0 || header.streams > 64)
-            throw input_error(header.name + ": " + std::to_string(header.streams) + " streams (1 to 64 are possible)");
-        if (header.phases.empty()) throw input_error(header.name + ": the trace names no phase");
+            throw input_error(shown_name(header) + ": " + std::to_string(header.streams) + " streams (1 to 64 are possible)");
+        if (header.phases.empty()) throw input_error(shown_name(header) + ": the trace names no phase");
         out_.streams = header.streams;
     }
 
@@ -35,10 +41,10 @@ public:
         case event_kind::alloc: alloc(e); break;
         case event_kind::free: free(e); break;
         case event_kind::kernel: kernel(e, batch); break;
-        case event_kind::record: record(e); break;
-        case event_kind::wait: wait(e); break;
-        case event_kind::sync_stream: check_stream(e); no_sync_in_graph(); break;
-        case event_kind::sync_device: no_sync_in_graph(); break;
+        case event_kind::record: not_in_graph("records an event"), record(e); break;
+        case event_kind::wait: not_in_graph("waits for an event"), wait(e); break;
+        case event_kind::sync_stream: check_stream(e); not_in_graph("synchronises"); break;
+        case event_kind::sync_device: not_in_graph("synchronises"); break;
         case event_kind::external_alloc: external_alloc(e); break;
         case event_kind::external_free: external_free(e); break;
         case event_kind::step: step(e); break;
@@ -53,7 +59,7 @@ public:
     trace_summary finish()
     {
         if (open_graph_)
-            throw input_error(header_.name + ": the trace ends inside graph " + std::to_string(*open_graph_));
+            throw input_error(shown_name(header_) + ": the trace ends inside graph " + std::to_string(*open_graph_));
         out_.end_live_blocks = live_blocks_;
         return out_;
     }
@@ -70,7 +76,7 @@ private:
 
     [[noreturn]] void fail(const std::string& problem) const
     {
-        throw input_error(header_.name + ": event " + std::to_string(out_.events) + " (" + to_string(current_->kind) +
+        throw input_error(shown_name(header_) + ": event " + std::to_string(out_.events) + " (" + to_string(current_->kind) +
                           "): " + problem);
     }
 
@@ -90,9 +96,10 @@ private:
         if (e.bytes > largest_block)
             fail(std::to_string(e.bytes) + " bytes is absurd (at most " + exact_size(largest_block) + ")");
     }
-    void no_sync_in_graph() const
+    /// A graph holds the launches of one stream, so that replaying it and executing them one by one are the same.
+    void not_in_graph(const char* what) const
     {
-        if (open_graph_) fail("synchronises inside graph " + std::to_string(*open_graph_));
+        if (open_graph_) fail(std::string(what) + " inside graph " + std::to_string(*open_graph_));
     }
 
     /// The slot of an id in a table that grows with the ids. Consumers index plain arrays by id, hence the limit.
@@ -167,6 +174,7 @@ private:
         if (e.nanoseconds > longest_kernel_ns) fail(std::to_string(e.nanoseconds) + " ns is absurd");
         const std::uint64_t ns = e.nanoseconds > 0 ? static_cast<std::uint64_t>(e.nanoseconds) : 0;
         if (open_graph_) {   // recorded now, executed by graph_launch
+            if (e.stream != graph_stream_) fail("launches on another stream than that of graph " + std::to_string(*open_graph_));
             graphs_[*open_graph_].launches += 1;
             graphs_[*open_graph_].nanoseconds += ns;
         } else {
@@ -224,6 +232,7 @@ private:
         if (open_graph_) fail("graph " + std::to_string(e.id) + " begins inside graph " + std::to_string(*open_graph_));
         slot(graphs_, e.id, out_.graph_ids) = {};
         open_graph_ = e.id;
+        graph_stream_ = e.stream;
         out_.graphs = true;
     }
 
@@ -253,6 +262,7 @@ private:
     std::vector<std::uint64_t> externals_;             // bytes; 0: not alive
     std::vector<graph> graphs_;
     std::optional<std::uint32_t> open_graph_;
+    std::uint16_t graph_stream_ = 0;
     std::uint64_t live_bytes_ = 0, live_blocks_ = 0, external_bytes_ = 0;
 };
 

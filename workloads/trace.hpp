@@ -23,7 +23,8 @@ enum class event_kind : std::uint8_t {
     external_alloc,  ///< id (numbered apart from blocks), bytes, tag: memory taken from the driver beside the allocator
     external_free,   ///< id
     step,            ///< tag = label, phase, tokens: a step begins here and ends at the next one or at the end
-    graph_begin,     ///< id = graph, stream: launches up to graph_end are recorded, not executed; pool calls are made
+    graph_begin,     ///< id = graph, stream: launches up to graph_end, on that stream only and with no event or
+                     ///< synchronisation between them, are recorded, not executed; pool calls are made
     graph_end,       ///< id = graph
     graph_launch,    ///< id = graph, stream: the recorded launches execute
 };

@@ -15,8 +15,8 @@ trace_format format_of(input_file& in)
     switch (in.peek()) {
     case '{': return trace_format::json_lines;
     case 'V': return trace_format::packed;
-    case -1: throw input_error(in.path() + ": the file is empty");
-    default: throw input_error(in.path() + ": not a trace of vrambench (neither JSON lines nor packed)");
+    case -1: throw input_error(in.shown_path() + ": the file is empty");
+    default: throw input_error(in.shown_path() + ": not a trace of vrambench (neither JSON lines nor packed)");
     }
 }
 
@@ -42,7 +42,7 @@ public:
     {
         input_file in(path_);
         if (format_of(in) != format_ || header_to_json(read_header(in, format_)) != written_)
-            throw input_error(path_ + ": the file was changed while it was in use");
+            throw input_error(printable(path_) + ": the file was changed while it was in use");
         if (format_ == trace_format::packed) return read_packed_events(std::move(in));
         return read_json_events(std::move(in), header_);
     }

@@ -174,7 +174,7 @@ public:
         batch.events.reserve(batch_events);
         while (!ended_ && batch.events.size() < batch_events) {
             ++line_number_;
-            if (!in_.read_line(line_, longest_line)) throw input_error(in_.path() + ": cut off: it has no end line");
+            if (!in_.read_line(line_, longest_line)) throw input_error(in_.shown_path() + ": cut off: it has no end line");
             if (line_.find_first_not_of(" \t\r") != std::string::npos) parse(batch);
         }
         return !batch.events.empty();
@@ -183,7 +183,7 @@ public:
 private:
     void parse(event_batch& batch)
     {
-        const std::string where = in_.path() + ":" + std::to_string(line_number_);
+        const std::string where = in_.shown_path() + ":" + std::to_string(line_number_);
         json object = json::parse(line_, nullptr, false);
         if (object.is_discarded() && !in_.last_line_was_ended()) throw input_error(where + ": cut off inside this line");
         if (object.is_discarded()) throw input_error(where + ": not valid JSON");
@@ -352,7 +352,7 @@ trace_header read_json_header(input_file& in)
 {
     std::string line;
     in.read_line(line, longest_header);
-    return header_from_json(line, in.path() + ":1");
+    return header_from_json(line, in.shown_path() + ":1");
 }
 
 std::unique_ptr<trace_source> read_json_events(input_file in, const trace_header& header)

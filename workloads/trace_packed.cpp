@@ -110,7 +110,7 @@ struct chunk {
 
 [[noreturn]] void fail(const input_file& in, std::uint64_t offset, const std::string& problem)
 {
-    throw input_error(in.path() + ": offset " + std::to_string(offset) + ": " + problem);
+    throw input_error(in.shown_path() + ": offset " + std::to_string(offset) + ": " + problem);
 }
 
 void read_all(input_file& in, void* data, std::size_t size)
@@ -262,7 +262,7 @@ trace_header read_packed_header(input_file& in)
     chunk c;
     read_chunk(in, c);
     if (c.events != 0) fail(in, c.offset, "damaged: the header is no header");
-    return header_from_json(c.payload, in.path() + ": offset " + std::to_string(c.offset));
+    return header_from_json(c.payload, in.shown_path() + ": offset " + std::to_string(c.offset));
 }
 
 std::unique_ptr<trace_source> read_packed_events(input_file in)

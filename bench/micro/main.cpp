@@ -108,9 +108,6 @@ template <class Timed, class Untimed> double run_of(Timed timed, Untimed untimed
 
 /// The hit alone against the bare scan, in turns, so that a change of the machine's speed meets both. A hit takes its block
 /// out of the table, and the free that puts it back searches for an empty slot: it is not under the clock.
-///
-/// The bare scan branches at every slot, and with the same table and the same code it runs at one of several speeds (with
-/// one block 76, 190 or 277 ns), which a process keeps: start it a few times.
 void compare_hit(int cached)
 {
     warm_list_pool p(cached);

@@ -1,9 +1,12 @@
 #include "device/sim/profile.hpp"
 
 #include "spec/errors.hpp"
+#include "spec/spec.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <fstream>
 #include <sstream>
 
@@ -12,6 +15,8 @@ namespace vrambench::sim {
 namespace {
 
 using json = nlohmann::json;
+
+constexpr std::uint64_t longest_ns = 1'000'000'000'000;
 
 /// Reads one profile document and says where it is wrong.
 class reader {
@@ -25,8 +30,21 @@ public:
 
     const json& at(const std::string& key) const
     {
-        if (!j_.is_object() || !j_.contains(key)) fail(key, "is missing");
+        if (!has(key)) fail(key, "is missing");
         return j_.at(key);
+    }
+    /// Every key that is asked for is a known one.
+    bool has(const std::string& key) const
+    {
+        known_.push_back(key);
+        return j_.is_object() && j_.contains(key);
+    }
+    /// To be called when all was read: a misspelt optional key must not be silently left out.
+    void no_other_keys() const
+    {
+        for (const auto& [key, value] : j_.items())
+            if (std::find(known_.begin(), known_.end(), key) == known_.end())
+                throw input_error(where_ + ": unknown key " + in_quotes(key) + did_you_mean(key, known_));
     }
     reader in(const std::string& key) const
     {
@@ -53,7 +71,7 @@ public:
     /// Nanoseconds in the file, picoseconds in the result.
     std::int64_t time(const std::string& key) const
     {
-        return static_cast<std::int64_t>(number(key, 1'000'000'000'000)) * 1000;
+        return static_cast<std::int64_t>(number(key, longest_ns)) * 1000;
     }
 
     cost_curve curve(const std::string& key) const
@@ -64,6 +82,7 @@ public:
         for (const auto& p : v) {
             if (!p.is_array() || p.size() != 2 || !p[0].is_number_unsigned() || !p[1].is_number_unsigned())
                 fail(key, "must be a list of [bytes, nanoseconds] pairs of whole numbers");
+            if (p[1].get<std::uint64_t>() > longest_ns) fail(key, "has a time above " + std::to_string(longest_ns) + " ns");
             points.emplace_back(p[0].get<std::uint64_t>(), static_cast<std::int64_t>(p[1].get<std::uint64_t>()) * 1000);
             if (points.size() > 1 && points[points.size() - 2].first >= points.back().first)
                 fail(key, "must have rising sizes");
@@ -76,14 +95,16 @@ public:
         const reader r = in(key);
         call_cost c;
         c.idle = r.curve("idle");
-        c.growing = r.j_.contains("growing") ? r.curve("growing") : c.idle;
-        c.loaded = r.j_.contains("loaded") ? r.curve("loaded") : c.growing;
+        c.growing = r.has("growing") ? r.curve("growing") : c.idle;
+        c.loaded = r.has("loaded") ? r.curve("loaded") : c.growing;
+        r.no_other_keys();
         return c;
     }
 
 private:
     const json& j_;
     std::string where_;
+    mutable std::vector<std::string> known_;
 };
 
 pool_cost read_pool_cost(const reader& r)
@@ -103,6 +124,7 @@ pool_cost read_pool_cost(const reader& r)
     c.per_mapped = r.time("per_mapped_chunk");
     c.per_released = r.time("per_released_chunk");
     c.per_polled = r.time("per_polled_block");
+    r.no_other_keys();
     return c;
 }
 
@@ -115,6 +137,7 @@ void read_call_costs(profile& p, const reader& r)
     p.set_access = r.call("set_access");
     p.unmap = r.call("unmap");
     p.release = r.call("release");
+    r.no_other_keys();
 }
 
 void read_fixed_times(profile& p, const reader& r)
@@ -130,6 +153,37 @@ void read_fixed_times(profile& p, const reader& r)
     p.reserve = r.time("reserve");
     p.unreserve = r.time("unreserve");
     p.release_mapped = r.time("release_mapped");
+    r.no_other_keys();
+}
+
+void read_memory(profile& p, const reader& r)
+{
+    p.total_bytes = r.number("total_bytes");
+    p.free_bytes = r.number("free_bytes");
+    if (p.free_bytes == 0 || p.free_bytes > p.total_bytes) r.fail("free_bytes", "must be above 0 and at most total_bytes");
+    p.physical_block = r.number("physical_block");
+    if (p.physical_block < 256 || !std::has_single_bit(p.physical_block))
+        r.fail("physical_block", "must be a power of two of at least 256");
+    p.shared_up_to = r.number("shared_up_to");
+    if (p.shared_up_to > p.physical_block) r.fail("shared_up_to", "must be at most physical_block");
+    p.vmm_granularity = r.number("vmm_granularity");
+    if (p.vmm_granularity != 0 && (p.vmm_granularity < 4096 || !std::has_single_bit(p.vmm_granularity)))
+        r.fail("vmm_granularity", "must be a power of two of at least 4096, or 0 for none");
+    p.address_space = r.number("address_space");
+    p.pool_rules = r.text("pool_rules");
+    if (p.pool_rules != "cuda") r.fail("pool_rules", "must be \"cuda\", the only rules that are known");
+    p.free_waits = r.flag("free_waits");
+}
+
+void read_speeds(profile& p, const reader& r)
+{
+    p.launch_queue = static_cast<std::uint32_t>(r.number("launch_queue", 1u << 20));
+    if (p.launch_queue == 0) r.fail("launch_queue", "must be at least 1");
+    p.flops_per_second = r.number("flops_per_second");
+    p.bytes_per_second = r.number("bytes_per_second");
+    if (p.flops_per_second == 0) r.fail("flops_per_second", "must be above 0");
+    if (p.bytes_per_second == 0) r.fail("bytes_per_second", "must be above 0");
+    p.work_unit = static_cast<std::int64_t>(r.number("work_unit_ps", 1'000'000));
 }
 
 }  // namespace
@@ -157,37 +211,22 @@ profile parse_profile(std::string_view text, const std::string& origin)
     profile p;
     p.name = r.text("name");
     p.source = r.text("source");
-    p.total_bytes = r.number("total_bytes");
-    p.free_bytes = r.number("free_bytes");
-    if (p.free_bytes == 0 || p.free_bytes > p.total_bytes) r.fail("free_bytes", "must be above 0 and at most total_bytes");
-    p.physical_block = r.number("physical_block");
-    if (p.physical_block < 256 || (p.physical_block & (p.physical_block - 1)) != 0)
-        r.fail("physical_block", "must be a power of two of at least 256");
-    p.shared_up_to = r.number("shared_up_to");
-    if (p.shared_up_to > p.physical_block) r.fail("shared_up_to", "must be at most physical_block");
-    p.vmm_granularity = r.number("vmm_granularity");
-    p.address_space = r.number("address_space");
-    p.pool_rules = r.text("pool_rules");
-    p.free_waits = r.flag("free_waits");
-    p.launch_queue = static_cast<std::uint32_t>(r.number("launch_queue", 1u << 20));
-    if (p.launch_queue == 0) r.fail("launch_queue", "must be at least 1");
-    p.flops_per_second = r.number("flops_per_second");
-    p.bytes_per_second = r.number("bytes_per_second");
-    if (p.flops_per_second == 0 || p.bytes_per_second == 0) r.fail("bytes_per_second", "and flops_per_second must be above 0");
-    p.work_unit = static_cast<std::int64_t>(r.number("work_unit_ps", 1'000'000));
+    read_memory(p, r);
+    read_speeds(p, r);
     read_fixed_times(p, r.in("times_ns"));
     read_call_costs(p, r.in("calls_ns"));
     p.pool = read_pool_cost(r.in("pool_ns"));
+    r.no_other_keys();
     return p;
 }
 
 profile load_profile(const std::string& path)
 {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw input_error("cannot read the device profile '" + path + "'");
+    if (!in) throw input_error("cannot read the device profile " + in_quotes(path));
     std::ostringstream text;
     text << in.rdbuf();
-    return parse_profile(text.str(), path);
+    return parse_profile(text.str(), printable(path));
 }
 
 }  // namespace vrambench::sim

@@ -42,7 +42,7 @@ TEST(flush, synchronises_the_device_frees_every_cached_block_and_tries_once_more
     EXPECT_EQ(s.flushed_bytes, 1101056u + 2202112u);
     EXPECT_EQ(s.recoveries, 1u);
     EXPECT_EQ(s.failures, 0u);
-    EXPECT_EQ(pool->recovery().bytes_given_back, 1101056u + 2202112u);
+    EXPECT_EQ(pool->take_recovery().bytes_given_back, 1101056u + 2202112u);
 }
 
 TEST(flush, leaves_live_blocks_alone)
@@ -173,7 +173,7 @@ TEST_F(recovery_time, waiting_for_kernels_that_had_to_run_anyway_is_drain)
     const std::int64_t begin = dev->clock().now_ps(), busy_until = dev->busy_until_ps();
     EXPECT_EQ(p->allocate(1, 80 * MiB).how, path::flush_retry);
     const std::int64_t end = dev->clock().now_ps();
-    const recovery_times t = pool->recovery();
+    const recovery_times t = pool->take_recovery();
     EXPECT_GT(t.drain_sync, 19 * ms);
     EXPECT_LT(t.drain_sync, busy_until - begin) << "the failed call came first";
     EXPECT_EQ(t.idle_sync, 740'000) << "the call itself, in the profile";
@@ -190,7 +190,7 @@ TEST_F(recovery_time, on_an_idle_device_nothing_is_drain)
 {
     fill("legacy-retry", 0);
     EXPECT_EQ(p->allocate(1, 80 * MiB).how, path::flush_retry);
-    const recovery_times t = pool->recovery();
+    const recovery_times t = pool->take_recovery();
     EXPECT_EQ(t.drain_sync, 0);
     EXPECT_EQ(t.drain_free, 0);
     EXPECT_EQ(t.drain_allocate, 0);
@@ -201,7 +201,7 @@ TEST_F(recovery_time, a_request_that_needs_no_recovery_costs_none)
 {
     fill("legacy-retry", 20'000'000);
     p->allocate(1, 30 * MiB);
-    const recovery_times t = pool->recovery();
+    const recovery_times t = pool->take_recovery();
     EXPECT_EQ(t.drain_sync + t.idle_sync + t.idle_free + t.idle_allocate, 0);
     EXPECT_EQ(pool->stats().flushes, 0u);
 }
@@ -232,7 +232,7 @@ TEST_F(recovery_time, a_synchronisation_makes_pending_frees_usable)
             EXPECT_EQ(p->failures, 0u) << spec;
             EXPECT_EQ(rescued.size(), 17u) << spec;
             EXPECT_EQ(rescued.front(), 47u) << spec;
-            EXPECT_GT(pool->recovery().drain_sync, 0);
+            EXPECT_GT(pool->take_recovery().drain_sync, 0);
         }
         EXPECT_EQ(pool->stats().recoveries, rescued.size());
         EXPECT_EQ(pool->stats().failures, p->failures);

@@ -48,6 +48,14 @@ TEST(bridge_flags, are_sorted)
     EXPECT_FALSE(none.repetitions);
 }
 
+TEST(bridge_flags, tell_who_reads_standard_output)
+{
+    EXPECT_FALSE(check_benchmark_flags({"--benchmark_out=" + ::testing::TempDir() + "x.json", "--benchmark_out_format=json"}).writes_data);
+    EXPECT_FALSE(check_benchmark_flags({"--benchmark_format=console"}).writes_data);
+    EXPECT_TRUE(check_benchmark_flags({"--benchmark_format=json"}).writes_data);
+    EXPECT_TRUE(check_benchmark_flags({"--benchmark_format=csv"}).writes_data);
+}
+
 TEST(bridge_flags, that_choose_or_shuffle_are_refused)
 {
     for (const char* name : {"min_time=0.5", "min_warmup_time=1", "enable_random_interleaving", "enable_random_interleaving=true",
@@ -62,6 +70,11 @@ TEST(bridge_flags, are_checked_before_measuring)
     EXPECT_THAT(refusal("--benchmark_filter"), HasSubstr("needs a value"));
     EXPECT_THAT(refusal("--benchmark_repetitions=many"), HasSubstr("--benchmark_repetitions"));
     EXPECT_THAT(refusal("--benchmark_repetitions=0"), HasSubstr("--benchmark_repetitions"));
+    EXPECT_THAT(refusal("--benchmark_format=xml"), HasSubstr("one of console, json, csv"));
+    EXPECT_THAT(refusal("--benchmark_out_format=jsn"), HasSubstr("did you mean 'json'?"));
+    EXPECT_THAT(refusal("--benchmark_time_unit=parsec"), HasSubstr("one of ns, us, ms, s"));
+    for (const char* name : {"format", "out_format", "time_unit", "color", "context", "context=x"})
+        EXPECT_THAT(refusal(std::string("--benchmark_") + name), HasSubstr("needs a value")) << name;
     EXPECT_THAT(refusal("--benchmark_out=/no/such/folder/x.json"), HasSubstr("cannot write"));
     EXPECT_THAT(refusal("--verbose"), HasSubstr("not a --benchmark_ option"));
 }

@@ -156,6 +156,15 @@ TEST_F(derived, gives_idleness_and_stall)
     EXPECT_EQ(value(n.host_bound), 0.25);
 }
 
+TEST_F(derived, subtracts_before_it_rounds)
+{
+    add(cell_, 2 * 3'000'003);
+    add(reference_, 2 * 3'000'001);
+    const pass_numbers n = numbers();
+    EXPECT_EQ(value(n.stall_ns), 0.002);    // 3000.003 - 3000.001 is more
+    EXPECT_EQ(value(n.added_ns), 0.0004);
+}
+
 TEST_F(derived, leaves_out_what_the_device_does_not_know)
 {
     add(cell_, 8'000'000);

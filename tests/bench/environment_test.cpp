@@ -11,7 +11,7 @@ TEST(environment, says_what_ran_where)
 {
     std::map<std::string, environment_fact> facts;
     for (const environment_fact& f : host_environment()) EXPECT_TRUE(facts.emplace(f.key, f).second) << f.key;
-    for (const char* key : {"version", "commit", "compiler", "build_type", "google_benchmark", "os", "kernel", "cpu", "timer"}) {
+    for (const char* key : {"version", "commit", "compiler", "build_type", "google_benchmark", "host", "os", "kernel", "cpu", "timer"}) {
         ASSERT_TRUE(facts.count(key)) << key;
         EXPECT_FALSE(facts.at(key).text.empty()) << key;
     }

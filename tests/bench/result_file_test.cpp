@@ -247,6 +247,28 @@ TEST_F(result_file, is_refused_wherever_it_is_cut_off)
         EXPECT_THAT(reading_error(written("cut.json", text.substr(0, size))), HasSubstr("cut off")) << size;
 }
 
+TEST_F(result_file, is_refused_with_counts_that_are_none)
+{
+    const auto spoilt = [&](const std::function<void(json&)>& spoil) {
+        json j = to_json(sample_run());
+        spoil(j);
+        return reading_error(written("n.json", j.dump()));
+    };
+    const auto entry = [](json& j) -> json& { return j["cells"][0]["repetitions"][0]; };
+    for (const json& bad : {json(-1), json(1.5), json(true), json("1"), json(nullptr), json(1e300)}) {
+        EXPECT_THAT(spoilt([&](json& j) { entry(j)["index"] = bad; }), HasSubstr("'index'")) << bad;
+        EXPECT_THAT(spoilt([&](json& j) { entry(j)["metrics"]["free_bytes_at_start"] = bad; }), HasSubstr("'free_bytes_at_start'"));
+        EXPECT_THAT(spoilt([&](json& j) { entry(j)["metrics"]["driver_calls"]["malloc"] = bad; }), HasSubstr("'malloc'"));
+        EXPECT_THAT(spoilt([&](json& j) { entry(j)["metrics"]["cached_blocks_bytes"] = {bad}; }), HasSubstr("'cached_blocks_bytes'"));
+        EXPECT_THAT(spoilt([&](json& j) { j["cells"][0]["workload"]["tokens"] = bad; }), HasSubstr("'tokens'"));
+        EXPECT_THAT(spoilt([&](json& j) { j["seed"] = bad; }), HasSubstr("'seed'"));
+        if (bad.is_null()) continue;    // no limit
+        EXPECT_THAT(spoilt([&](json& j) { j["cells"][1]["vram_limit_bytes"] = bad; }), HasSubstr("'vram_limit_bytes'"));
+    }
+    EXPECT_THAT(spoilt([&](json& j) { entry(j)["metrics"]["time_ps"] = UINT64_MAX; }), HasSubstr("'time_ps'"));
+    EXPECT_THAT(spoilt([&](json& j) { j["cells"][0]["workload"]["streams"] = std::uint64_t{1} << 40; }), HasSubstr("'streams'"));
+}
+
 TEST_F(result_file, is_refused_with_unknown_words)
 {
     json j = to_json(sample_run());

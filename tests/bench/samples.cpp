@@ -38,6 +38,7 @@ pass_measurement two_phase_pass(std::int64_t prefill_ns, std::int64_t decode_ns)
     add(p.alloc[static_cast<int>(path::flush_retry)], 27'400'000, 1);
     add(p.free[static_cast<int>(path::hit)], 90, 100);
     p.activity = {p.time_ps * 9 / 10, p.time_ps / 4, p.time_ps};
+    p.free_bytes_at_start = 512 * MiB;
     p.peak_live_bytes = 64 * MiB;
     p.peak_reserved_bytes = 96 * MiB;
     p.peak_device_bytes = 80 * MiB;

@@ -71,7 +71,9 @@ class UnknownNames(BadInputTest):
             (["completelyelse"], "'completelyelse'"),
             (["run", "extra"], "extra"),
             (["list", "allocatrs"], "allocatrs", "allocators"),
-            (["list", "devices", "allocators"], "allocators"))
+            (["list", "devices", "allocators"], "'allocators'"),
+            (["run", "first", "second"], "'first'"),
+            (["chld"], "'chld'"))
 
     def test_options(self):
         self.refused_each(
@@ -131,6 +133,16 @@ class UnknownNames(BadInputTest):
             ([*RUN, "--device", "sim:h2\n00"], "h2"),
             ([*RUN, "--mode", "eager\n"], "eager"),
             ([*RUN, "two\nlines"], "two"),
+            ([*RUN, "--allocator", "leg\nacy:x=1,y"], "acy"),
+            ([*RUN, "--device", "two\nlines:x=1,y"], "two"),
+            ([*RUN, "--device", "cu\nda:0"], "cu"),
+            ([*RUN, "--device", "sim:@two\nlines.json"], "two"),
+            (["run", "--workload", "file:two\nlines"], "two"),
+            (["trace", "run", "two\nlines"], "two"),
+            ([*RUN, "--two\nlines"], "two"),
+            ([*RUN, "--benchmark_two\nlines"], "two"),
+            (["trace", "export", PAIR, "--out", "t", "--format", "two\nlines"], "two"),
+            ([*RUN, "--kernel-scale", "1\n"], "1"),
             (["two\nlines"], "two"),
             (["list", "two\nlines"], "two"),
             (["run", "--out", "missing\nfolder/x.json"], "missing"),
@@ -231,7 +243,7 @@ class SizesAndNumbers(BadInputTest):
     def test_allocators(self):
         for value in ("-1", "foo", "1MB", "99999999999999999999", "99999999999999999999GiB", "1.5.5"):
             self.refused([*RUN, "--allocator", f"async:threshold={value}"], "async", "threshold")
-        for value in ("0", "-1", "foo", "1MB", "1TiB", "99999999999999999999"):
+        for value in ("0", "3", "65537", "-1", "foo", "1MB", "1TiB", "99999999999999999999"):
             self.refused([*RUN, "--allocator", f"vmm:handle={value}"], "vmm", "handle")
 
     def test_devices(self):
@@ -477,7 +489,9 @@ class Profiles(BadInputTest):
 
     def test_unknown_keys(self):
         self.refused_profile(self.changed(lambda p: p.update(colour="red")), "colour")
-        self.refused_profile(self.changed(lambda p: p["times_ns"].update(lunch=5)), "lunch")
+        self.refused_profile(self.changed(lambda p: p["times_ns"].update(lunch=5)), "times_ns", "'lunch'", "'launch'")
+        self.refused_profile(self.changed(lambda p: p["pool_ns"].update(hit_own2=5)), "pool_ns", "'hit_own2'", "'hit_own'")
+        self.refused_profile(self.changed(lambda p: p["calls_ns"].update(memset={})), "calls_ns", "memset")
         # A misspelt optional column must not be silently left out.
         self.refused_profile(self.changed(lambda p: p["calls_ns"]["malloc"].update(lodaed=p["calls_ns"]["malloc"].pop("loaded"))),
                              "lodaed")
@@ -489,9 +503,11 @@ class Profiles(BadInputTest):
         for key, value in bad.items():
             self.refused_profile(self.changed(lambda p, key=key, value=value: p.update({key: value})), key)
             self.refused_profile(self.changed(lambda p, key=key: p.update({key: None})), key)
+        for value in (1, 2048, 4097, 3 << 20):
+            self.refused_profile(self.changed(lambda p, value=value: p.update(vmm_granularity=value)), "vmm_granularity")
         for value in (-5, 1.5, "x", 10**18, None):
             self.refused_profile(self.changed(lambda p, value=value: p["times_ns"].update(launch=value)), "launch")
-        for column in ([], [[4096]], [[4096, 1], [100, 2]], [[4096, -1]], "x", [[4096, 1.5]], [[-1, 5]]):
+        for column in ([], [[4096]], [[4096, 1], [100, 2]], [[4096, -1]], "x", [[4096, 1.5]], [[-1, 5]], [[4096, 2**64 - 1]]):
             self.refused_profile(self.changed(lambda p, column=column: p["calls_ns"]["malloc"].update(idle=column)), "malloc")
         self.refused_profile(PROFILE.read_text().replace("4600", "NaN"))
 
@@ -522,6 +538,10 @@ class Resume(BadInputTest):
         document = self.good()
         document["cells"][0]["repetitions"][0]["index"] = -1
         self.refused_resume(json.dumps(document))
+        for count in (-1, 1.5, True, "1", None, 10**30):
+            document = self.good()
+            document["cells"][0]["repetitions"][0]["metrics"]["driver_calls"]["create"] = count
+            self.refused_resume(json.dumps(document), "create" if count != 10**30 else "")
         document = self.good()
         del document["cells"][0]["repetitions"][0]["outcome"]
         self.refused_resume(json.dumps(document))
@@ -547,6 +567,8 @@ class BenchmarkFlags(BadInputTest):
             self.refused([*RUN, f"--benchmark_{flag}"], "--benchmark_" + flag.rstrip("="))
         for flag, value in (("format", "xml"), ("out_format", "xml"), ("time_unit", "parsec")):
             self.refused([*RUN, f"--benchmark_{flag}={value}"], f"--benchmark_{flag}", value)
+        for flag in ("format", "out_format", "time_unit", "color", "context", "context=x"):
+            self.refused([*RUN, f"--benchmark_{flag}"], "--benchmark_" + flag.partition("=")[0], "value")
 
     def test_regular_expressions(self):
         for expression in ("(", "[", "a{2", "*", "legacy[", "a**b)("):

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-json calls(std::uint64_t first, std::uint64_t slope_to = 0) 
+json calls(std::uint64_t first, std::uint64_t slope_to = 0)
 {
     const json points = slope_to ? json{{1024, first}, {2048, slope_to}} : json{{1024, first}};
     return {{"idle", points}};

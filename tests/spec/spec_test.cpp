@@ -87,6 +87,40 @@ TEST(SplitSpecs, Lists)
     for (const char* text : {"", ",", "a,", ",a", "a,,b", "k=v", "k=v,a"}) error_of([&] { split_specs(text); });
 }
 
+TEST(SplitSpecs, RepeatedOptions)
+{
+    EXPECT_EQ(split_specs(strings{"legacy,async:retry=sync,threshold=0", "vmm"}),
+              (strings{"legacy", "async:retry=sync,threshold=0", "vmm"}));
+    EXPECT_EQ(split_specs(strings{}), strings{});
+}
+
+TEST(SplitWords, EmptyItemsStay)
+{
+    EXPECT_EQ(split_words({"none,40MiB", "1GiB"}), (strings{"none", "40MiB", "1GiB"}));
+    EXPECT_EQ(split_words({"1,,2,"}), (strings{"1", "", "2", ""}));
+    EXPECT_EQ(split_words({""}), strings{""});
+    EXPECT_EQ(split_words({}), strings{});
+}
+
+TEST(Errors, AreOneLine)
+{
+    EXPECT_EQ(in_quotes("a\nb\x1b[31m\x7f"), "'a?b?[31m?'");
+    EXPECT_EQ(in_quotes(std::string(121, 'x')), "'" + std::string(120, 'x') + "...'");
+    EXPECT_EQ(in_quotes(std::string(120, 'x')), "'" + std::string(120, 'x') + "'");
+    EXPECT_EQ(in_quotes(std::string(119, 'x') + "\xc3\xa4"), "'" + std::string(119, 'x') + "...'") << "no half character";
+    EXPECT_EQ(error_of([] { parse_spec("two\nlines:x=1,y"); }), "two?lines: 'y' is not key=value");
+}
+
+TEST(Resolve, Multiples)
+{
+    const entry e{.name = "vmm", .help = "", .origin = "", .keys = {
+        {.name = "handle", .type = key_type::size, .default_value = "64KiB", .unit = "bytes", .help = "", .choices = {},
+         .least = 64 * KiB, .multiple = 64 * KiB}}};
+    EXPECT_EQ(canonical(e, resolved(e, "vmm:handle=131072")), "vmm:handle=128KiB");
+    EXPECT_EQ(error_of([&] { resolved(e, "vmm:handle=3"); }), "vmm: handle: 3 is too small (at least 64KiB)");
+    EXPECT_EQ(error_of([&] { resolved(e, "vmm:handle=65537"); }), "vmm: handle: 65537 is not a multiple of 64KiB");
+}
+
 TEST(Resolve, DefaultsAndCanonicalForm)
 {
     EXPECT_EQ(canonical(pool, resolved(pool, "async")), "async:threshold=max,retry=none,slots=256,share=0.5,note=none");

@@ -1,0 +1,27 @@
+#include "bench/commands.hpp"
+#include "bench/result_file.hpp"
+#include "bench/table.hpp"
+
+#include <iostream>
+#include <unistd.h>
+
+namespace vrambench {
+
+void add_show(CLI::App& app, command& chosen)
+{
+    auto* sub = app.add_subcommand("show", "print the comparison table of a result file");
+    auto file = std::make_shared<std::string>();
+    auto markdown = std::make_shared<bool>(false);
+    sub->add_option("file", *file, "result file")->required();
+    sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
+    sub->footer("Example:\n  vrambench show run.json --markdown");
+    sub->callback([file, markdown, &chosen] {
+        chosen = [file, markdown] {
+            const run_document document = read_result(*file);
+            std::cout << (*markdown ? markdown_table(document) : comparison_table(document, style_for(STDOUT_FILENO)));
+            return 0;
+        };
+    });
+}
+
+}  // namespace vrambench
