@@ -1,5 +1,7 @@
 #include "allocators/stream_ordered.hpp"
 
+#include "spec/units.hpp"
+
 namespace vrambench {
 
 namespace {
@@ -32,7 +34,8 @@ allocation stream_ordered::allocate(std::uint64_t bytes, std::uint64_t, stream_i
     const device_ptr p = device_.malloc_async(bytes, pool_, stream);
     if (!p) {
         counter_.failed();
-        return {.why = failure::memory, .asked_bytes = bytes};
+        const auto& info = device_.info();
+        return {.why = failure::memory, .asked_bytes = round_up(bytes, info.pool_step) + info.pool_margin};
     }
     counter_.handed_out(bytes);
     return {.pointer = p, .granted_bytes = bytes, .how = path::hit};

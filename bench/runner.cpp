@@ -221,8 +221,8 @@ void pass_runner::begin()
 
 pass_measurement pass_runner::run(const run_controls& controls)
 {
-    begin();
     try {
+        begin();
         execute_all(controls);
     } catch (const pass_ended& end) {
         m_.result = end.why;
@@ -235,9 +235,10 @@ pass_measurement pass_runner::run(const run_controls& controls)
     } catch (const std::bad_alloc&) {
         failed_with(status::crashed, "the allocator ran out of host memory");
     }
-    finish();
-    free_what_is_left();
-    if (observer_) account_hazards();
+    // A device that is broken by now may answer nothing any more: the outcome says so already.
+    quietly([&] { finish(); });
+    quietly([&] { free_what_is_left(); });
+    quietly([&] { account_hazards(); });
     return std::move(m_);
 }
 
@@ -415,18 +416,22 @@ void pass_runner::graph_launch(const event& e)
 outcome pass_runner::scene_of_failure(status what)
 {
     const event& e = current_;
-    const allocator_stats s = allocator_.stats();
+    const bool takes_memory = e.kind == event_kind::alloc || e.kind == event_kind::external_alloc;
+    const bool has_tag = takes_memory || e.kind == event_kind::kernel || e.kind == event_kind::step;
     outcome o;
     o.what = what;
     o.event = index_;
     o.step = steps_.count();
     o.phase = steps_.phase_name();
-    if (e.tag < header_.tags.size()) o.tag = header_.tags[e.tag];
-    if (e.kind == event_kind::alloc || e.kind == event_kind::external_alloc) o.wanted_bytes = e.bytes;
+    if (has_tag && e.tag < header_.tags.size()) o.tag = header_.tags[e.tag];
+    if (takes_memory) o.wanted_bytes = e.bytes;
     o.live_bytes = live_;
-    o.cached_bytes = s.cached;
-    o.reserved_bytes = s.reserved;
-    o.driver_free_bytes = device_.query_memory().free_bytes;
+    quietly([&] {    // a broken device has no answer
+        const allocator_stats s = allocator_.stats();
+        o.cached_bytes = s.cached;
+        o.reserved_bytes = s.reserved;
+        o.driver_free_bytes = device_.query_memory().free_bytes;
+    });
     return o;
 }
 
@@ -508,12 +513,14 @@ void pass_runner::account_time(std::int64_t end)
     reserved_over_time_.change(end, reserved_);
     m_.live_byte_ps = live_over_time_.total();
     m_.reserved_byte_ps = reserved_over_time_.total();
+    if (m_.result.what == status::crashed) return;    // the device may answer nothing any more
     m_.activity = device_.activity();
     m_.recovery = allocator_.take_recovery();
 }
 
 void pass_runner::account_hazards()
 {
+    if (!observer_) return;
     m_.hazard_count = observer_->hazard_count() - hazards_before_;
     if (m_.hazard_count == 0) return;
     m_.hazards = observer_->hazards();
@@ -529,6 +536,7 @@ void pass_runner::account_hazards()
 /// pass starts from an empty trace on the same allocator.
 void pass_runner::free_what_is_left()
 {
+    if (m_.result.what == status::crashed) return;    // what broke once is not asked again; its destructor cleans up
     std::vector<std::uint32_t> left;
     for (std::uint32_t id = 0; id < blocks_.size(); ++id)
         if (blocks_[id].pointer) left.push_back(id);

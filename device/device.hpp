@@ -65,6 +65,8 @@ struct device_info {
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
     std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
     bool has_pools = true;                   ///< stream-ordered memory pools
+    std::uint64_t pool_step = 1;             ///< they take memory of the device in multiples of this, bytes,
+    std::uint64_t pool_margin = 0;           ///< and only while this much stays free beside it
     std::uint64_t flops_per_second = 0;      ///< f16 matrix rate, measured
     std::uint64_t bytes_per_second = 0;      ///< read plus written, measured
     std::map<std::string, std::string> facts = {};   ///< what else is worth knowing: driver, architecture, ECC, ...

@@ -186,16 +186,16 @@ std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::t
 /// The first calls of a process in a fresh context: no driver, no such device, a card that is busy.
 void open_context(int ordinal)
 {
-    const std::string name = std::string(vendor_kind) + ":" + std::to_string(ordinal) + ": ";
+    const std::string name = std::string("no device '") + vendor_kind + ":" + std::to_string(ordinal) + "': ";
     int driver = 0, runtime = 0, n = 0;
     driver_version(&driver), runtime_version(&runtime);
-    if (driver == 0) throw input_error(name + "no " + vendor_kind + " driver on this machine (--device sim:h200 needs none)");
+    if (driver == 0) throw input_error(name + "no driver on this machine (--device sim:h200 needs none)");
     if (driver < runtime / 1000 * 1000)
         throw input_error(name + "the driver is for " + version_text(driver) + ", this build needs " + version_text(runtime / 1000 * 1000));
-    if (const int e = device_count(&n)) throw input_error(name + "no device: " + error_text(e));
+    if (const int e = device_count(&n)) throw input_error(name + error_text(e));
     if (ordinal >= n)
-        throw input_error(name + "no such device, there " + (n == 1 ? "is 1" : "are " + std::to_string(n)) + " (numbered from 0)");
-    if (const int e = select_device(ordinal)) throw input_error(name + "cannot be used: " + error_text(e));
+        throw input_error(name + "there " + (n == 1 ? "is 1" : "are " + std::to_string(n)) + " (numbered from 0)");
+    if (const int e = select_device(ordinal)) throw input_error(name + "it cannot be used: " + error_text(e));
 }
 
 gpu_device::gpu_device(int ordinal, const std::string& spec, const device_options& options, volatile std::uint8_t* current_call)
@@ -209,6 +209,8 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.total_bytes = properties_.total_bytes;
     info_.physical_block = 2 * MiB;    // as measured on an H200
     info_.shared_up_to = MiB;
+    info_.pool_step = 32 * MiB;
+    info_.pool_margin = 2 * MiB;
     info_.has_pools = properties_.pools;
     has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
     std::size_t granularity = 0;
