@@ -273,7 +273,10 @@ public:
         maybe(call::deallocate);
         return wrapped::deallocate(pointer, granted_bytes, stream);
     }
-    void notify(notification) override { maybe(call::notify); }
+    void notify(notification what) override
+    {
+        if (what == notification::step) maybe(call::notify);
+    }
 
 private:
     void maybe(call here)
