@@ -100,6 +100,8 @@ std::string default_out(const run_document& document)
 void describe_environment(run_document& document)
 {
     document.environment = host_environment();
+    if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
+        document.environment.push_back({"answered_by_stand_in", *stand_in});
     const auto& on = document.cells.front().on;
     const device_info info = on.simulated ? open_device(on, {})->info() : ask_device(on);
     for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));

@@ -21,12 +21,8 @@ using json = nlohmann::json;
 
 constexpr const char* protocol = "vrambench.child/1";
 
-/// The program that answers: this one, or a stand-in that tests name.
-std::string answering_program()
-{
-    const char* other = std::getenv("VRAMBENCH_CHILD_PROGRAM");
-    return other && *other ? other : own_program();
-}
+/// The program that answers: this one, or a stand-in.
+std::string answering_program() { return stand_in_program().value_or(own_program()); }
 
 json cell_request(const cell& c, role what)
 {
@@ -136,6 +132,12 @@ void child_info(const json& request)
 }
 
 }  // namespace
+
+std::optional<std::string> stand_in_program()
+{
+    const char* name = std::getenv("VRAMBENCH_CHILD_PROGRAM");
+    return name && *name ? std::optional<std::string>(name) : std::nullopt;
+}
 
 device_info ask_device(const device_choice& choice)
 {

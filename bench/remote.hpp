@@ -10,6 +10,9 @@
 
 namespace vrambench {
 
+/// A program that answers instead of this one's child processes (VRAMBENCH_CHILD_PROGRAM), for tests of the protocol.
+std::optional<std::string> stand_in_program();
+
 /// What a GPU says of itself, asked in a child. Throws input_error with the child's one line where there is none.
 device_info ask_device(const device_choice& choice);
 

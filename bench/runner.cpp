@@ -4,6 +4,8 @@
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
+#include <utility>
+
 #include <unistd.h>
 
 namespace vrambench {
@@ -395,14 +397,14 @@ void pass_runner::graph_begin(const event& e)
 void pass_runner::graph_end(const event& e)
 {
     if (mode_ == run_mode::graph) {
-        capturing_.reset();
-        device_.capture_end(e.stream, e.id);
+        const event begin = *std::exchange(capturing_, std::nullopt);
+        device_.capture_end(begin.stream, e.id);
         allocator_.notify(notification::capture_end);
         return;
     }
     recording_.reset();
     for (auto& k : graphs_[e.id])
-        for (auto& a : k.accesses) a.block = kernel_access::replayed;
+        for (auto& a : k.accesses) a.captured = index_;
 }
 
 void pass_runner::graph_launch(const event& e)

@@ -91,14 +91,17 @@ struct pool_usage {
 };
 
 /// One block that a kernel touches. In a replayed launch the address was baked in at capture, and the block may have been
-/// freed since: its id is `replayed`.
+/// freed since: `captured` says so.
 struct kernel_access {
-    static constexpr std::uint32_t replayed = UINT32_MAX;
+    static constexpr std::uint64_t not_captured = UINT64_MAX;
 
     device_ptr pointer = 0;
     std::uint64_t bytes = 0;
     std::uint32_t block = 0;                 ///< the trace's id, for reports and patterns
     bool write = false;
+    std::uint64_t captured = not_captured;   ///< in a replayed launch: the trace event that ended the graph's capture
+
+    bool is_replayed() const { return captured != not_captured; }
 };
 
 /// What the kernels did, from their own stamps (GPU) or the virtual timeline (sim). Picoseconds since reset_activity();

@@ -535,7 +535,7 @@ void gpu_device::release(vmm_handle handle)
 /// A read is verified only against contents that this owner wrote; a replayed launch has no owner and writes nothing.
 void gpu_device::touch(launch_arguments& a, const kernel_access& access)
 {
-    if (a.n_blocks == most_blocks || access.block == kernel_access::replayed) return;
+    if (a.n_blocks == most_blocks || access.is_replayed()) return;
     touched_block b;
     b.words = static_cast<std::uint64_t*>(pointer(access.pointer));
     b.count = access.bytes / sizeof(std::uint64_t);

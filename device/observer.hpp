@@ -9,7 +9,8 @@
 namespace vrambench {
 
 /// Something that a GPU would have hidden: memory used by two owners with no order between them, memory given back to the
-/// driver under a queued kernel, and so on. `message` names both events, both streams and the edge that is missing.
+/// driver under a queued kernel, and so on. `message` names both events and both streams, where there is a second one, and
+/// what is missing: an event wait, a synchronisation, a free, a new capture.
 struct hazard {
     std::string kind;                        ///< "reuse-before-ordered", "use-after-free", ... (docs/metrics.md lists them)
     std::uint64_t event = 0;                 ///< index of the trace event at which it was found

@@ -8,6 +8,7 @@
 
 #include "device/device.hpp"
 #include "device/observer.hpp"
+#include "device/sim/hazard_loss.hpp"
 #include "device/sim/stream_order.hpp"
 
 #include <cstddef>
@@ -20,7 +21,9 @@ namespace vrambench::sim {
 
 class hazard_checker final : public block_observer {
 public:
-    explicit hazard_checker(std::uint32_t streams);
+    static constexpr std::size_t least_lessons = 1024;
+    /// What streams learned is sifted once there are more than `sift_above` lessons; 0: at every wait, for tests.
+    explicit hazard_checker(std::uint32_t streams, std::size_t sift_above = least_lessons);
     ~hazard_checker() override;
 
     // From the runner.
@@ -28,14 +31,16 @@ public:
     void allocated(std::uint32_t block, std::uint64_t pointer, std::uint64_t bytes, std::uint64_t granted,
                    std::uint32_t alignment, std::uint32_t stream) override;
     void freed(std::uint32_t block, std::uint64_t pointer, std::uint64_t granted, std::uint32_t stream) override;
+    std::uint64_t current_event() const;
     const std::vector<hazard>& hazards() const override;
     std::uint64_t hazard_count() const override;
 
     // From the device. `m` is the operation's mark on its stream (stream_order).
     void set_streams(std::uint32_t n);
     void launched(std::uint32_t stream, mark m, std::span<const kernel_access> accesses);
-    /// A launch out of a replayed graph: addresses were baked in at capture, so blocks may have been freed since; only
-    /// the memory must still be there and not be in another owner's unordered use.
+    /// A launch out of a replayed graph: addresses were baked in at capture, so blocks may have been freed since. The
+    /// memory must still be there, must not be a block's that was handed out after the capture, and must not be in
+    /// another owner's unordered use.
     void replayed(std::uint32_t stream, mark m, std::span<const kernel_access> accesses);
     void recorded(event_id event, std::uint32_t stream, mark m);
     /// `m` may be left out (0): then the wait is taken to follow the stream's last operation that was heard of here. It
@@ -44,13 +49,16 @@ public:
     void synced_stream(std::uint32_t stream, mark m);        ///< m: the stream's last operation
     void synced_device();
     void observed(std::uint32_t stream, mark m);             ///< the host side saw that these are done
-    void depends(std::uint32_t stream, std::uint32_t on, mark m);
-    /// Device memory appears at [pointer, pointer + bytes) / is taken away by `how` (free, unmap, pool_trim, sync, ...).
+    /// The driver made `stream` wait, with its operation `at` (0: as for waited()), for operation `m` of `on`.
+    void depends(std::uint32_t stream, std::uint32_t on, mark m, mark at = 0);
+    /// Device memory appears at [pointer, pointer + bytes) / is taken away.
     void memory_obtained(device_ptr pointer, std::uint64_t bytes);
-    void memory_returned(device_ptr pointer, std::uint64_t bytes, driver_call how);
+    void memory_returned(device_ptr pointer, std::uint64_t bytes, memory_loss how);
 
     /// Address ranges remembered: memory that exists, live blocks and freed memory whose uses may still be queued.
     std::size_t tracked_ranges() const;
+    /// What streams knew at former operations, as far as it is remembered; bounded by the ranges and the blocks.
+    std::size_t remembered_lessons() const;
 
 private:
     class state;

@@ -43,6 +43,14 @@ public:
     const past& record(std::uint32_t id) const { return pasts_[id]; }
     past& record(std::uint32_t id) { return pasts_[id]; }
 
+    std::size_t records() const { return pasts_.size(); }
+    template <class Visit> void visit_uses(Visit visit) const
+    {
+        for (const past& p : pasts_)
+            if (p.pieces > 0)
+                for (const use& u : p.uses) visit(u);
+    }
+
     /// A new record without uses or pieces. Valid until the next change; give it a range at once.
     std::uint32_t create(std::uint32_t freed_on, std::uint64_t freed_at)
     {

@@ -4,6 +4,7 @@
 
 #include "device/device.hpp"
 #include "device/observer.hpp"
+#include "device/sim/hazard_loss.hpp"
 
 #include <array>
 #include <cstddef>
@@ -18,14 +19,14 @@ namespace vrambench::sim {
 
 enum class hazard_kind : std::uint8_t {
     reuse_before_ordered, unordered_use, free_before_ordered, released_in_use, released_live, overlap, use_after_free,
-    outside_block, double_free, wrong_size, misaligned, too_small,
+    stale_replay, outside_block, double_free, wrong_size, misaligned, too_small,
 };
 
 inline const char* to_string(hazard_kind kind)
 {
     static constexpr std::array names = {
         "reuse-before-ordered", "unordered-use", "free-before-ordered", "released-in-use", "released-live", "overlap",
-        "use-after-free", "outside-block", "double-free", "wrong-size", "misaligned", "too-small",
+        "use-after-free", "stale-replay", "outside-block", "double-free", "wrong-size", "misaligned", "too-small",
     };
     return names[static_cast<std::size_t>(kind)];
 }
@@ -96,6 +97,34 @@ inline std::string span_text(std::uint64_t start, std::uint64_t bytes)
 inline std::string block_text(std::uint32_t block, std::uint64_t start, std::uint64_t bytes)
 {
     return words("block ", block, " at ", span_text(start, bytes));
+}
+
+/// "free returns 0x1000+4096 to the driver"
+inline std::string loss_text(memory_loss how, std::uint64_t start, std::uint64_t bytes)
+{
+    struct phrase {
+        const char* verb;
+        const char* rest;
+    };
+    static constexpr std::array phrases = {
+        phrase{"free returns ", " to the driver"},
+        phrase{"unmap returns ", " to the driver"},
+        phrase{"pool_trim returns ", " to the driver"},
+        phrase{"pool_destroy returns ", " to the driver"},
+        phrase{"a synchronisation returns ", ", above the pool's threshold, to the driver"},
+        phrase{"malloc takes ", " out of a pool for its own request"},
+        phrase{"malloc_async takes ", " out of another pool for its own request"},
+        phrase{"malloc_async remaps the memory of ", " elsewhere in its pool"},
+        phrase{"malloc_async takes ", " away, to map it elsewhere in its pool or to return it above the pool's threshold"},
+    };
+    const phrase& p = phrases[static_cast<std::size_t>(how)];
+    return words(p.verb, span_text(start, bytes), p.rest);
+}
+
+/// "event 7 on stream 1"
+inline std::string place_text(std::uint64_t event, std::uint32_t stream)
+{
+    return words("event ", event, " on stream ", stream);
 }
 
 /// The edge that would have made it right.

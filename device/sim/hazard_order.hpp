@@ -4,13 +4,20 @@
 //
 // What the host knows holds for every operation that it issues later, on any stream. So it is kept once, beside the
 // streams' own knowledge, and never copied into it.
+//
+// The driver may see late that an old operation of a stream is done, and then counts what the stream knew at that time. So
+// each wait leaves a lesson: what its stream knew from then on. A lesson goes when the host knows its stream to be past
+// it, or when nobody could tell it from its neighbour: no use of memory that is still remembered lies between the two, and
+// a use to come is after both. Hence there are at most as many lessons of a stream as remembered uses (sift()), however
+// late the driver looks, and every answer about a remembered use is exact.
 
 #include "device/device.hpp"
 #include "device/sim/stream_order.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <span>
 #include <vector>
 
 namespace vrambench::sim {
@@ -21,12 +28,18 @@ public:
     void set_streams(std::uint32_t n)
     {
         if (n <= streams_.size()) return;
+        const std::size_t before = streams_.size();
         streams_.resize(n);
-        for (auto& s : streams_) s.know.resize(n, 0);
+        for (auto& s : streams_) {
+            s.know.resize(n, 0);
+            s.lessons = widened(s.lessons, 1 + before, 1 + n);
+        }
         for (auto& e : events_)
             if (!e.empty()) e.resize(n, 0);
         host_.resize(n, 0);
     }
+
+    std::size_t streams() const { return streams_.size(); }
 
     /// Is operation `m` of stream `t` before whatever is issued to `s` now?
     bool known(std::uint32_t s, std::uint32_t t, mark m) const
@@ -68,35 +81,52 @@ public:
     void observed(std::uint32_t s, mark m)
     {
         if (host_[s] >= m) return;
-        if (const knowledge* then = known_at(s, m)) merge(host_, *then);
+        merge(host_, known_at(s, m));
         host_[s] = m;
     }
 
-    void depends(std::uint32_t s, std::uint32_t on, mark m)
+    /// `at`: the waiting operation's own mark, as for waited().
+    void depends(std::uint32_t s, std::uint32_t on, mark m, mark at)
     {
-        step(s, 0);
+        step(s, at);
         if (s == on || known(s, on, m)) return;
         scratch_.assign(streams_.size(), 0);
-        if (const knowledge* then = known_at(on, m)) merge(scratch_, *then);
+        merge(scratch_, known_at(on, m));
         scratch_[on] = std::max(scratch_[on], m);
         learn(s, scratch_);
     }
 
+    /// Lessons of all streams.
+    std::size_t lessons() const { return lessons_; }
+
+    /// Joins the lessons that nobody can tell apart. `uses`: for each stream the marks, ascending, of all operations that
+    /// known() and host_knows() may still be asked about, but for those to come.
+    void sift(const std::vector<knowledge>& uses)
+    {
+        lessons_ = 0;
+        for (std::uint32_t s = 0; s < streams_.size(); ++s) {
+            sift(s, uses);
+            lessons_ += streams_[s].lessons.size() / row();
+        }
+    }
+
 private:
-    /// What a stream knew from operation `at` on.
-    struct lesson {
-        mark at = 0;
-        knowledge know;
-    };
     struct stream {
         mark clock = 0;                      ///< the last operation heard of
         knowledge know;
-        std::vector<lesson> lessons;         ///< oldest first, `taught` of them in use; the rest are kept for their memory
-        std::size_t taught = 0;
+        std::vector<mark> lessons;           ///< rows, oldest first: the operation from which it holds, then what was known
     };
-    static constexpr std::size_t most_lessons = 256;
+    using known_marks = std::span<const mark>;
 
-    static bool merge(knowledge& into, const knowledge& more)
+    std::size_t row() const { return 1 + streams_.size(); }
+    static std::vector<mark> widened(const std::vector<mark>& rows, std::size_t from, std::size_t to)
+    {
+        std::vector<mark> wide(rows.size() / from * to, 0);
+        for (std::size_t i = 0; i < rows.size(); ++i) wide[i / from * to + i % from] = rows[i];
+        return wide;
+    }
+
+    static bool merge(knowledge& into, known_marks more)
     {
         bool changed = false;
         for (std::size_t i = 0; i < more.size(); ++i) {
@@ -111,49 +141,71 @@ private:
 
     /// `s` is now behind all of `more`. It is written down by the stream's clock as well: the driver may later see that an
     /// operation before this one is done, or one after it.
-    void learn(std::uint32_t s, const knowledge& more)
+    void learn(std::uint32_t s, known_marks more)
     {
         stream& st = streams_[s];
         if (!merge(st.know, more)) return;
-        if (st.taught == most_lessons) forget(st, s);
-        if (st.taught == st.lessons.size()) st.lessons.emplace_back();
-        lesson& l = st.lessons[st.taught++];
-        l.at = st.clock;
-        l.know = st.know;
+        if (!st.lessons.empty() && st.lessons[st.lessons.size() - row()] <= host_[s]) {   // the host knows them all
+            lessons_ -= st.lessons.size() / row();
+            st.lessons.clear();
+        }
+        st.lessons.push_back(st.clock);
+        st.lessons.insert(st.lessons.end(), st.know.begin(), st.know.end());
+        ++lessons_;
     }
 
-    /// What `s` knew at its operation `m`; null: nothing.
-    const knowledge* known_at(std::uint32_t s, mark m) const
+    /// What `s` knew at its operation `m`, beside what the host knows.
+    known_marks known_at(std::uint32_t s, mark m) const
     {
-        const stream& st = streams_[s];
-        const auto end = st.lessons.begin() + static_cast<std::ptrdiff_t>(st.taught);
-        auto after = std::upper_bound(st.lessons.begin(), end, m, [](mark x, const lesson& l) { return x < l.at; });
-        return after == st.lessons.begin() ? nullptr : &std::prev(after)->know;
+        const auto& rows = streams_[s].lessons;
+        std::size_t low = 0, high = rows.size() / row();     // the first that came after m
+        while (low < high) {
+            const std::size_t middle = (low + high) / 2;
+            if (rows[middle * row()] <= m) low = middle + 1;
+            else high = middle;
+        }
+        return low == 0 ? known_marks{} : known_marks(rows).subspan((low - 1) * row() + 1, streams_.size());
     }
 
-    /// Makes room: lessons at or before what the host knows of `s` teach nothing new (it learned them with it). Where that
-    /// is not enough, every other lesson of the older half goes; whoever asks for one gets the lesson before it.
-    void forget(stream& st, std::uint32_t s)
+    void sift(std::uint32_t s, const std::vector<knowledge>& uses)
     {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < st.taught; ++i)
-            if (st.lessons[i].at > host_[s]) keep(st, kept++, i);
-        st.taught = kept;
-        if (st.taught <= most_lessons / 2) return;
-        kept = 0;
-        for (std::size_t i = 0; i < st.taught; ++i)
-            if (i % 2 == 1 || i >= st.taught / 2) keep(st, kept++, i);
-        st.taught = kept;
+        auto& rows = streams_[s].lessons;
+        const std::size_t n = streams_.size();
+        std::size_t kept = 0;                                // end of the rows that stay
+        next_use_.assign(n, 0);
+        for (std::size_t at = 0; at < rows.size(); at += row()) {
+            mark* const lesson = &rows[at];
+            if (*lesson <= host_[s]) continue;
+            const bool differs = adds_a_use(s, {lesson + 1, n}, uses) || kept == 0;
+            if (!differs) {
+                // It counts from the earlier's operation on: nobody is told less than was known.
+                std::copy_n(lesson + 1, n, &rows[kept - n]);
+                continue;
+            }
+            if (kept < at) std::copy_n(lesson, row(), &rows[kept]);
+            kept += row();
+        }
+        rows.resize(kept);
     }
-    static void keep(stream& st, std::size_t to, std::size_t from)
+
+    /// Does `s`, who knows this now, know of a use that it did not know of before? Of its own it makes no difference.
+    bool adds_a_use(std::uint32_t s, known_marks now, const std::vector<knowledge>& uses)
     {
-        if (to != from) std::swap(st.lessons[to], st.lessons[from]);
+        bool adds = false;
+        for (std::uint32_t t = 0; t < streams_.size(); ++t) {
+            if (t == s) continue;
+            std::size_t& next = next_use_[t];                // the first that was not known
+            for (; next < uses[t].size() && uses[t][next] <= now[t]; ++next) adds = true;
+        }
+        return adds;
     }
 
     std::vector<stream> streams_;
     std::vector<knowledge> events_;          ///< by event id; empty: never recorded
     knowledge host_;
     knowledge scratch_;
+    std::vector<std::size_t> next_use_;      ///< of each stream; of sift()
+    std::size_t lessons_ = 0;
 };
 
 }  // namespace vrambench::sim

@@ -17,18 +17,34 @@ constexpr device_ptr pool_spacing = device_ptr{1} << 44;
 }  // namespace
 
 struct sim_device::pool_slot final : pool_listener {
-    pool_slot(device_ptr first, hazard_checker* c) : base(first), checker(c) {}
+    pool_slot(device_ptr first, hazard_checker* c, const pool_call& why, const stream_order& o)
+        : base(first), checker(c), call(why), order(o)
+    {
+    }
 
     void backed(std::uint64_t offset, std::uint64_t bytes) override { checker->memory_obtained(base + offset, bytes); }
     void unbacked(std::uint64_t offset, std::uint64_t bytes) override
     {
-        checker->memory_returned(base + offset, bytes, driver_call::pool_trim);
+        checker->memory_returned(base + offset, bytes, reason());
     }
     void observed(std::uint32_t stream, mark up_to) override { checker->observed(stream, up_to); }
-    void depends(std::uint32_t stream, std::uint32_t on, mark up_to) override { checker->depends(stream, on, up_to); }
+    void depends(std::uint32_t stream, std::uint32_t on, mark up_to) override
+    {
+        checker->depends(stream, on, up_to, order.clock(stream));
+    }
+
+    memory_loss reason() const
+    {
+        if (call.by && call.by != this) return memory_loss::other_pool;
+        const bool may_release = call.how == memory_loss::remap && pool->counts().reserved > threshold;
+        return may_release ? memory_loss::own_pool : call.how;
+    }
 
     device_ptr base;
     hazard_checker* checker;
+    const pool_call& call;
+    const stream_order& order;
+    std::uint64_t threshold = 0;             ///< the pool's
     std::unique_ptr<stream_pool> pool;
 };
 
@@ -59,7 +75,7 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     set_streams(1);
 }
 
-sim_device::~sim_device() = default;
+sim_device::~sim_device() { pool_call_ = {memory_loss::destroy}; }   // pools report what they give back at the end
 
 void sim_device::set_streams(std::uint32_t n)
 {
@@ -154,6 +170,7 @@ void sim_device::sync_device()
 /// Pools give memory back above their threshold, and the synchronising call pays for it.
 void sim_device::after_sync(const knowledge* known)
 {
+    pool_call_ = {memory_loss::threshold};
     for (auto* p : pools_) {
         pool_work work;
         p->synchronised(known, work);
@@ -185,6 +202,7 @@ device_ptr sim_device::malloc(std::uint64_t bytes)
 
 std::uint32_t sim_device::release_all_pools()
 {
+    pool_call_ = {memory_loss::raw_request};
     std::uint32_t chunks = 0;
     for (auto* p : pools_) chunks += p->release_completed();
     return chunks;
@@ -202,7 +220,7 @@ void sim_device::free(device_ptr pointer)
     }
     spend(cost);
     heap_.free(pointer);
-    if (checker_) checker_->memory_returned(pointer, extent, driver_call::free);
+    if (checker_) checker_->memory_returned(pointer, extent, memory_loss::free);
     count(driver_call::free);
 }
 
@@ -225,7 +243,8 @@ pool_id sim_device::create_pool(const pool_settings& settings)
 {
     forbid_in_capture(driver_call::pool_create);
     const pool_id id = static_cast<pool_id>(pool_slots_.size());
-    auto s = std::make_unique<pool_slot>(pool_base + id * pool_spacing, checker_.get());
+    auto s = std::make_unique<pool_slot>(pool_base + id * pool_spacing, checker_.get(), pool_call_, order_);
+    s->threshold = settings.threshold;
     s->pool = std::make_unique<cuda_pool>(pool_environment{memory_, order_, now_, pools_, info_.total_bytes}, settings);
     if (checker_) s->pool->set_listener(s.get());
     pool_slots_.push_back(std::move(s));
@@ -237,6 +256,7 @@ void sim_device::destroy_pool(pool_id pool)
 {
     forbid_in_capture(driver_call::pool_destroy);
     slot(pool);
+    pool_call_ = {memory_loss::destroy};
     pool_slots_[pool].reset();
     count(driver_call::pool_destroy);
 }
@@ -251,12 +271,17 @@ pool_id sim_device::default_pool()
     return *default_pool_;
 }
 
-void sim_device::set_threshold(pool_id pool, std::uint64_t bytes) { slot(pool).pool->set_threshold(bytes); }
+void sim_device::set_threshold(pool_id pool, std::uint64_t bytes)
+{
+    slot(pool).threshold = bytes;
+    slot(pool).pool->set_threshold(bytes);
+}
 
 void sim_device::trim_pool(pool_id pool, std::uint64_t keep_bytes)
 {
     forbid_in_capture(driver_call::pool_trim);
     pool_work work;
+    pool_call_ = {memory_loss::trim};
     slot(pool).pool->trim(keep_bytes, work);
     spend(profile_.pool.trim + work.released * profile_.pool.per_released);
     count(driver_call::pool_trim);
@@ -274,6 +299,7 @@ device_ptr sim_device::malloc_async(std::uint64_t bytes, pool_id pool, stream_id
     if (bytes == 0) invalid(driver_call::malloc_async, "zero bytes");
     auto& s = slot(pool);
     pool_work work;
+    pool_call_ = {memory_loss::remap, &s};
     const std::uint64_t offset = s.pool->allocate(bytes, stream, work);
     spend(price(work));
     highest_used_ = std::max(highest_used_, used_bytes());
@@ -352,7 +378,7 @@ void sim_device::unmap(device_ptr pointer, std::uint64_t bytes)
     forbid_in_capture(driver_call::unmap);
     spend(price(profile_.unmap, bytes, false));
     if (const std::uint64_t dropped = virtual_.unmap(pointer, bytes)) spend_release(dropped);
-    if (checker_) checker_->memory_returned(pointer, bytes, driver_call::unmap);
+    if (checker_) checker_->memory_returned(pointer, bytes, memory_loss::unmap);
     count(driver_call::unmap);
 }
 
@@ -397,7 +423,7 @@ void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     q.ends[q.next] = order_.end_ps(stream);
     q.next = q.next + 1 == q.ends.size() ? 0 : q.next + 1;
     if (checker_) {
-        const bool replay = !accesses.empty() && accesses.front().block == kernel_access::replayed;
+        const bool replay = !accesses.empty() && accesses.front().is_replayed();
         if (replay)
             checker_->replayed(stream, order_.clock(stream), accesses);
         else
@@ -418,6 +444,9 @@ void sim_device::capture_end(stream_id stream, graph_id graph)
     if (capturing_ != stream) throw device_error(driver_call::graph_launch, 900, "the stream is not capturing", "");
     capturing_.reset();
     if (graphs_.size() <= graph) graphs_.resize(graph + 1);
+    if (checker_)
+        for (auto& k : capture_)
+            for (auto& a : k.accesses) a.captured = checker_->current_event();
     graphs_[graph] = std::move(capture_);
     capture_.clear();
 }

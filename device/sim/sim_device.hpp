@@ -74,6 +74,11 @@ public:
 
 private:
     struct pool_slot;          ///< a pool, its address range and its link to the hazard checker
+    /// What makes pools give memory up at the moment, for the hazard checker's reports.
+    struct pool_call {
+        memory_loss how = memory_loss::destroy;
+        const pool_slot* by = nullptr;       ///< other pools give up for this one
+    };
     struct queued_launches;    ///< ring of the end times of a stream's last launches
     struct captured_launch {
         std::int64_t picoseconds;
@@ -106,6 +111,7 @@ private:
     virtual_memory virtual_;
     activity_meter meter_;
     std::unique_ptr<hazard_checker> checker_;
+    pool_call pool_call_;
     std::vector<stream_pool*> pools_;                        ///< what pools know of each other
     std::vector<std::unique_ptr<pool_slot>> pool_slots_;     ///< by pool_id; null once destroyed
     std::optional<pool_id> default_pool_;

@@ -10,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
+#include <vector>
 
 namespace vrambench::test {
 
@@ -123,7 +125,7 @@ std::vector<fault> lifetime_faults()
     return {
         {"double_free", "double-free", "second", "first", {"is not live: it was freed at event", stream(0)},
          {.events = freed_twice, .make = maker_of("legacy"), .legal = legal_free}, {legal_free, maker_of("legacy")}},
-        {"use_after_free", "use-after-free", "use", "free", {"block 0", stream(0), "freed at event"},
+        {"use_after_free", "use-after-free", "use", "free", {"reads block 0 at 0x4", "freed at event", "on stream 0"},
          {.events = used_after, .make = maker_of("legacy"), .legal = legal_use}, {legal_use, maker_of("legacy")}},
     };
 }
@@ -235,11 +237,11 @@ std::vector<fault> give_back_faults()
                    make_flawed<evicting>(flaw::none)),
         gives_back("unmapped_in_use", in_use, "free", "use", {"unmap returns", stream(0), "no synchronisation since"}, once,
                    make_flawed<mapped_one_by_one>(flaw::no_sync), make_flawed<mapped_one_by_one>(flaw::none)),
-        gives_back("live_block_freed", live, "step", "alloc", {"free returns", "live block 0"}, held,
+        gives_back("live_block_freed", live, "step", "alloc", {"free returns", "live block 0", "on stream 0 and not freed since"}, held,
                    make_flawed<one_by_one>(flaw::frees_live), make_flawed<one_by_one>(flaw::none)),
         gives_back("live_block_unmapped", live, "step", "alloc", {"unmap returns", "live block 0"}, held,
                    make_flawed<mapped_one_by_one>(flaw::frees_live), make_flawed<mapped_one_by_one>(flaw::none)),
-        gives_back("pool_destroyed_under_a_live_block", live, "step", "alloc", {"pool_trim returns", "live block 0"}, held,
+        gives_back("pool_destroyed_under_a_live_block", live, "step", "alloc", {"pool_destroy returns", "live block 0"}, held,
                    make_flawed<misused_pool>(flaw::destroys_live_pool), make_flawed<misused_pool>(flaw::none)),
     };
 }
@@ -276,7 +278,8 @@ std::vector<fault> overlap_faults()
     const story freed_sooner = story().alloc(0, block).alloc(1, block).free(0).alloc(2, block).free(1).free(2);
     const auto right = make_flawed<event_pool>(flaw::none);
     const auto overlap = [&](const std::string& name, const story& s, const allocator_maker& broken, const allocator_maker& good) {
-        return misplaced(name, "overlap", "second", "first", {"handed out over live block"}, s, broken, good);
+        return misplaced(name, "overlap", "second", "first", {"handed out on stream", "over live block", "on stream 0 and not freed since"},
+                         s, broken, good);
     };
     return {
         overlap("block_handed_out_twice", cached_pair, make_flawed<event_pool>(flaw::keeps_what_it_hands_out), right),
@@ -341,7 +344,43 @@ story replay_after_flush(bool recapture)
 story replay_over_a_new_owner()
 {
     return story(2).alloc(0, block, 0).free(0, 0).graph_begin(0, 0).alloc(0, block, 0).writes(0, 0).free(0, 0).graph_end(0).step()
-        .alloc(1, block, 1).label("use").writes(1, 1).label("replay").graph_launch(0, 0).sync().free(1, 1);
+        .label("reuse").alloc(1, block, 1).writes(1, 1).label("replay").graph_launch(0, 0).sync().free(1, 1);
+}
+
+/// The graph's temporary is back in the list, and the list hands the same memory out again: on the same stream, so that
+/// everything is in order, and the replay destroys what the new owner wrote. `recapture`: the graph gets other memory.
+story replay_into_the_next_owner(bool recapture)
+{
+    story s;
+    const auto capture = [&](std::uint32_t temporary) {
+        s.graph_begin(0).alloc(temporary, block).writes(temporary).free(temporary).graph_end(0);
+    };
+    s.alloc(0, block).free(0);
+    capture(0);
+    s.label("reuse").alloc(1, block).writes(1);
+    if (recapture) s.alloc(2, block).free(2), capture(2);
+    return s.label("replay").graph_launch(0).label("read").reads(1).sync().free(1);
+}
+
+/// The graph uses a block that lives on, and one temporary after the other in the same memory, the last of which lives on
+/// as its result. Nobody else's memory is touched. `replaced`: the block that lived on is handed out anew.
+story replay_with_its_own_blocks(bool replaced)
+{
+    story s;
+    s.alloc(0, block).writes(0).alloc(1, block / 2).free(1).graph_begin(0).reads(0).alloc(1, block / 2).writes(1).free(1)
+        .alloc(2, block / 2).writes(2).writes(0).graph_end(0).graph_launch(0).reads(2);
+    if (replaced) s.free(0).label("reuse").alloc(0, block).writes(0);
+    else s.label("reuse").step();
+    return s.label("replay").graph_launch(0).reads(0).reads(2).sync().free(2).free(0);
+}
+
+/// The graph's block lives on, and the replay is on another stream than its last use.
+story replay_unordered(bool ordered)
+{
+    story s(2);
+    s.alloc(1, block, 0).graph_begin(0, 0).writes(1, 0).graph_end(0).label("use").writes(1, 0);
+    if (ordered) s.record(0, 0).wait(0, 1);
+    return s.label("replay").graph_launch(0, 1).sync().free(1, 0);
 }
 
 allocator_maker flushed_list()
@@ -363,15 +402,30 @@ std::vector<fault> late_faults()
     std::vector<fault> all;
     for (const auto mode : {run_mode::eager, run_mode::graph}) {
         const std::string suffix = std::string("_") + to_string(mode);
-        all.push_back({"graph_replayed_after_flush" + suffix, "use-after-free", "replay", "",
-                       {"replayed graph", stream(0), "there is no memory now"},
-                       {replay_after_flush(false), flushed_list(), impatient_device(), 0, mode},
-                       {replay_after_flush(true), flushed_list(), impatient_device(), 0, mode}});
-        all.push_back({"graph_replayed_over_a_new_owner" + suffix, "unordered-use", "replay", "use", {"block 1", edge(1, 0)},
-                       {replay_over_a_new_owner(), flushed_list(), impatient_device(), 0, mode},
-                       {replay_over_a_new_owner(), maker_of("legacy"), impatient_device(), 0, mode}});
+        const auto replay = [&](const std::string& name, const std::string& kind, const std::string& earlier,
+                                std::vector<std::string> says, const story& broken, const allocator_maker& make, const story& right,
+                                const allocator_maker& right_make) {
+            all.push_back({name + suffix, kind, "replay", earlier, std::move(says), {broken, make, impatient_device(), 0, mode},
+                           {right, right_make, impatient_device(), 0, mode}});
+        };
+        const auto legacy = maker_of("legacy");
+        replay("graph_replayed_after_flush", "use-after-free", "flush",
+               {"replayed graph", "writes block 0", "captured up to event 6", stream(0), "there is no memory now: free returns",
+                "not captured again since"},
+               replay_after_flush(false), flushed_list(), replay_after_flush(true), flushed_list());
+        replay("graph_replayed_into_the_next_owner", "stale-replay", "reuse",
+               {"replayed graph", stream(0), "writes block 0", "captured up to event 6", "belongs to live block 1", "not captured again"},
+               replay_into_the_next_owner(false), legacy, replay_into_the_next_owner(true), legacy);
+        replay("graph_replayed_over_a_new_owner", "stale-replay", "reuse",
+               {"belongs to live block 1", "on stream 1; the graph was not captured again"}, replay_over_a_new_owner(), flushed_list(),
+               replay_over_a_new_owner(), legacy);
+        replay("graph_replayed_into_the_next_life_of_its_block", "stale-replay", "reuse",
+               {"reads block 0", "captured up to event 12", "belongs to live block 0"}, replay_with_its_own_blocks(true), legacy,
+               replay_with_its_own_blocks(false), legacy);
+        replay("graph_replayed_without_an_edge", "unordered-use", "use", {"block 1", edge(0, 1)}, replay_unordered(false), legacy,
+               replay_unordered(true), legacy);
     }
-    all.push_back({"in_the_steady_pass_only", "overlap", "second", "first", {"handed out over live block"},
+    all.push_back({"in_the_steady_pass_only", "overlap", "second", "first", {"handed out on stream 0 over live block"},
                    {twice, breaks_after(5)}, {twice, breaks_after(6)}, true});
     return all;
 }
@@ -436,8 +490,8 @@ TEST(seeded_faults, are_of_every_kind_that_a_run_can_show)
     std::set<std::string> kinds;
     for (const auto& f : all_faults()) kinds.insert(f.kind);
     const std::set<std::string> expected = {"reuse-before-ordered", "unordered-use", "free-before-ordered", "released-in-use",
-                                            "released-live", "overlap", "use-after-free", "outside-block", "double-free",
-                                            "misaligned", "too-small"};    // wrong-size: below
+                                            "released-live", "overlap", "use-after-free", "stale-replay", "outside-block",
+                                            "double-free", "misaligned", "too-small"};    // wrong-size: below
     EXPECT_EQ(kinds, expected);
     EXPECT_GE(all_faults().size(), 20u);
 }
@@ -457,8 +511,59 @@ TEST(seeded_faults, a_free_with_another_size_is_named)
         const hazard& h = dev->observer()->hazards().front();
         EXPECT_EQ(h.kind, "wrong-size");
         EXPECT_TRUE(h.message.starts_with("event 5: ")) << h.message;
-        EXPECT_NE(h.message.find("event 3 granted 4194304"), std::string::npos) << h.message;
+        EXPECT_NE(h.message.find("event 3 on stream 0 granted 4194304"), std::string::npos) << h.message;
     }
+}
+
+/// Memory leaves a pool for many reasons; the report names the one that it was. A block that stream 1 still uses is freed on
+/// stream 0, so that the pool takes it for done.
+TEST(seeded_faults, a_pool_that_gives_memory_up_says_why)
+{
+    struct reason {
+        std::uint64_t threshold;
+        std::string says;
+        std::function<void(device&, pool_id)> act;
+    };
+    const auto after_sync = [](const std::function<void(device&, pool_id)>& act) {
+        return [act](device& dev, pool_id pool) { dev.sync_stream(0), act(dev, pool); };
+    };
+    const std::vector<reason> reasons = {
+        {UINT64_MAX, "pool_trim returns ", after_sync([](device& dev, pool_id pool) { dev.trim_pool(pool, 0); })},
+        {0, "a synchronisation returns ", after_sync([](device&, pool_id) {})},
+        {UINT64_MAX, "malloc takes ", after_sync([](device& dev, pool_id) { dev.malloc(4060 * MiB); })},
+        {UINT64_MAX, "malloc_async takes ", after_sync([](device& dev, pool_id) { dev.malloc_async(4032 * MiB, dev.create_pool({}), 1); })},
+        {UINT64_MAX, "malloc_async remaps the memory of ", [](device& dev, pool_id pool) { dev.malloc_async(64 * MiB, pool, 1); }},
+        {0, "malloc_async takes ", [](device& dev, pool_id pool) { dev.malloc_async(64 * MiB, pool, 1); }},
+        {UINT64_MAX, "pool_destroy returns ", [](device& dev, pool_id pool) { dev.destroy_pool(pool); }},
+    };
+    for (const auto& r : reasons)
+        for (const bool wrong : {true, false}) {
+            SCOPED_TRACE(r.says + (wrong ? "wrong" : "right"));
+            const auto dev = open_device(choose_device(impatient_device()), {});
+            dev->set_streams(2);
+            block_observer& observer = *dev->observer();
+            const pool_id pool = dev->create_pool({.threshold = r.threshold});
+            const device_ptr p = dev->malloc_async(32 * MiB, pool, 1);
+            dev->malloc_async(32 * MiB, pool, 1);
+            observer.at_event(1);
+            observer.allocated(0, p, 32 * MiB, 32 * MiB, 128, 1);
+            observer.at_event(2);
+            const kernel_access use{p, 32 * MiB, 0, true};
+            dev->launch(1, 1'000'000'000'000, {&use, 1});
+            observer.at_event(3);
+            observer.freed(0, p, 32 * MiB, 1);
+            dev->free_async(p, wrong ? 0 : 1);
+            if (!wrong && r.says.starts_with("pool_destroy")) dev->sync_device();
+            observer.at_event(4);
+            r.act(*dev, pool);
+            ASSERT_EQ(observer.hazard_count(), wrong ? 1u : 0u);
+            if (!wrong) continue;
+            const hazard& h = observer.hazards().front();
+            EXPECT_EQ(h.kind, "released-in-use");
+            EXPECT_EQ(h.earlier_event, 2u);
+            EXPECT_TRUE(h.message.starts_with("event 4: " + r.says)) << h.message;
+            EXPECT_NE(h.message.find("the kernel of event 2 on stream 1"), std::string::npos) << h.message;
+        }
 }
 
 /// Why the first version of llama.cpp #22155 looked right on CUDA, where the driver's free waits for the device.

@@ -120,6 +120,23 @@ TEST(long_traffic, a_free_that_the_host_sees_late_is_still_behind_its_uses)
     }
 }
 
+/// So many waits that what the streams knew has to be sifted again and again, on pools that poll and remap.
+TEST(long_traffic, many_waits_on_pools_that_remap_raise_nothing)
+{
+    for (const char* allocator : {"async", "async:retry=sync", "async:retry=trim", "async:threshold=0"})
+        for (int streams = 2; streams <= 4; ++streams) {
+            const std::shared_ptr<const trace> t =
+                make_trace("random:events=150000,max=256MiB,live=4GiB,order=lifo,share=0.3,kernels=0.4,streams=" + std::to_string(streams),
+                           23u + static_cast<unsigned>(streams));
+            const repetition r = run_repetition(cell_of(t, allocator), {});
+            SCOPED_TRACE(std::string(allocator) + " on " + std::to_string(streams) + " streams");
+            EXPECT_EQ(r.cold.result.what, status::completed);
+            expect_no_hazard(r.cold);
+            ASSERT_TRUE(r.steady);
+            expect_no_hazard(*r.steady);
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(all, six_allocators, ::testing::ValuesIn(combinations()),
                          [](const auto& chosen) { return name_of(chosen.param); });
 

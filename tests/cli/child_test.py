@@ -1,0 +1,131 @@
+"""Parent and child: what becomes of a run whose GPU children crash, hang, lie or are killed. A stand-in answers instead of
+a GPU. Skipped where the build has no GPU back end, since the command then refuses the device."""
+
+import os
+import pathlib
+import signal
+import time
+import unittest
+
+import cli
+
+FAKE = pathlib.Path(__file__).with_name("fake_child.py")
+WORK = ["--device", "cuda:0", "--workload", "kv-pair:heads=2,head-dim=64,step=256,to=2048", "--allocator", "legacy,vmm",
+        "--repetitions", "2", "--no-reference", "--out", "run.json"]
+
+
+class ChildTest(cli.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.children = self.folder / "children"
+        self.children.touch()
+        os.environ.update(VRAMBENCH_CHILD_PROGRAM=str(FAKE), VRAMBENCH=cli._binary, CHILDREN=str(self.children))
+        self.addCleanup(lambda: [os.environ.pop(k, None) for k in ("VRAMBENCH_CHILD_PROGRAM", "MISBEHAVE")])
+        if "not in this build" in self.call("list", "devices").out.split("cuda:...")[1].split("\n")[0]:
+            self.skipTest("this build has no GPU back end")
+
+    def run_with(self, misbehave, *more, code):
+        os.environ["MISBEHAVE"] = misbehave
+        answer = self.call("run", *WORK, *more)
+        self.assertEqual(answer.code, code, answer)
+        return answer
+
+    def cells(self):
+        return {c["allocator"]["name"]: c for c in cli.read_json(self.folder / "run.json")["cells"]}
+
+    def none_left(self):
+        """No child of this test is alive."""
+        for pid in self.children.read_text().split():
+            deadline = time.monotonic() + 10
+            while pathlib.Path(f"/proc/{pid}/cmdline").exists() and b"fake_child" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                self.assertLess(time.monotonic(), deadline, f"child {pid} is still there")
+                time.sleep(0.01)
+
+    def the_rest_went_on(self):
+        vmm = self.cells()["vmm"]
+        self.assertEqual(vmm["outcome"], {"status": "completed"})
+        self.assertEqual(sorted(r["role"] for r in vmm["repetitions"] if r["pass"] == "cold"), ["memory", "timed", "timed", "verify"])
+
+
+class GoodChildren(ChildTest):
+    def test_every_repetition_is_a_process_of_its_own(self):
+        self.run_with("", code=0)
+        self.the_rest_went_on()
+        processes = [r["process"] for c in self.cells().values() for r in c["repetitions"] if r["pass"] == "cold"]
+        self.assertEqual(len(processes), 8)
+        self.assertEqual(len(set(processes)), 8)
+        document = cli.read_json(self.folder / "run.json")
+        self.assertFalse(document["cells"][0]["device"]["simulated"])
+        self.assertEqual(document["cells"][0]["device"]["name"], "A Card That Is Not There")
+
+
+class BadChildren(ChildTest):
+    def outcome(self, how, *more):
+        self.run_with(how + ":legacy", *more, code=1)
+        self.the_rest_went_on()
+        self.none_left()
+        legacy = self.cells()["legacy"]
+        self.assertFalse(legacy["metrics"])
+        return legacy["outcome"]
+
+    def test_a_crash_names_signal_and_call(self):
+        o = self.outcome("crash")
+        self.assertEqual(o["status"], "crashed")
+        self.assertIn("SIGSEGV in free", o["message"])
+
+    def test_a_hang_ends_at_the_timeout_and_names_the_call(self):
+        o = self.outcome("hang", "--timeout", "1s")
+        self.assertEqual(o["status"], "timeout")
+        self.assertIn("in malloc", o["message"])
+
+    def test_garbage(self):
+        self.assertIn("makes no sense", self.outcome("garbage")["message"])
+
+    def test_a_lie(self):
+        self.assertIn("makes no sense", self.outcome("lie")["message"])
+
+    def test_another_protocol(self):
+        self.assertIn("makes no sense", self.outcome("other")["message"])
+
+    def test_no_answer(self):
+        self.assertIn("makes no sense", self.outcome("silent")["message"])
+
+    def test_last_words(self):
+        o = self.outcome("exit")
+        self.assertEqual(o["status"], "crashed")
+        self.assertIn("the card fell off the bus", o["message"])
+
+
+class NoDevice(ChildTest):
+    def test_the_question_about_the_device_fails(self):
+        for how in ("exit", "crash", "garbage", "silent", "other"):
+            with self.subTest(how=how):
+                answer = self.run_with(how, code=2)
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
+                self.assertFalse((self.folder / "run.json").exists())
+
+
+class EndsOfTheParent(ChildTest):
+    def start_hanging(self):
+        os.environ["MISBEHAVE"] = "hang:legacy"
+        process = self.start("run", *WORK)
+        # one for the device's facts when planning, one for the environment, one that hangs
+        self.wait_for(lambda: len(self.children.read_text().split()) >= 3, process)
+        time.sleep(0.5)
+        return process
+
+    def test_killed(self):
+        process = self.start_hanging()
+        process.kill()
+        process.wait()
+        self.none_left()
+
+    def test_interrupted(self):
+        process = self.start_hanging()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(cli.PATIENCE), 130)
+        self.none_left()
+
+
+if __name__ == "__main__":
+    cli.main()
