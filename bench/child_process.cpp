@@ -110,17 +110,24 @@ private:
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-/// Reads what is there; false at the end.
-bool drain(int fd, std::string& into, std::size_t keep_last)
+/// Reads some of what is there; false at the end. A child that writes without pause must not keep us from the clock.
+bool drain(int fd, std::string& into)
 {
     std::array<char, 65536> buffer;
-    for (;;) {
+    for (int i = 0; i < 64; ++i) {
         const ssize_t n = ::read(fd, buffer.data(), buffer.size());
         if (n == 0) return false;
         if (n < 0) return errno == EAGAIN || errno == EINTR;
         into.append(buffer.data(), static_cast<std::size_t>(n));
-        if (into.size() > keep_last) into.erase(0, into.size() - keep_last);
     }
+    return true;
+}
+
+bool drain_words(int fd, std::string& words)
+{
+    const bool open = drain(fd, words);
+    if (words.size() > most_words) words.erase(0, words.size() - most_words);
+    return open;
 }
 
 void send(int fd, const std::string& text)
@@ -142,24 +149,56 @@ std::string last_line(const std::string& text)
     return text.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// Waits for the child's end, but not without end.
-void reap(pid_t child, milliseconds most, child_result& result)
+/// Whether the child has ended; notes how.
+bool ended(pid_t child, child_result& result)
 {
-    const auto deadline = steady_clock::now() + most;
-    for (;;) {
-        int state = 0;
-        const pid_t got = ::waitpid(child, &state, WNOHANG);
-        if (got == child) {
-            if (WIFEXITED(state)) result.exit_code = WEXITSTATUS(state);
-            if (WIFSIGNALED(state)) result.signal = WTERMSIG(state);
-            return;
-        }
-        if (got < 0 && errno != EINTR) return;
+    int state = 0;
+    const pid_t got = ::waitpid(child, &state, WNOHANG);
+    if (got == 0 || (got < 0 && errno == EINTR)) return false;
+    if (got == child && WIFEXITED(state)) result.exit_code = WEXITSTATUS(state);
+    if (got == child && WIFSIGNALED(state)) result.signal = WTERMSIG(state);
+    return true;
+}
+
+/// Ends the child and what it started, and waits for it, but not without end.
+void end(pid_t child, child_result& result)
+{
+    ::kill(-child, SIGKILL);
+    ::kill(child, SIGKILL);
+    const auto deadline = steady_clock::now() + dying_time;
+    while (!ended(child, result)) {
         if (steady_clock::now() > deadline) {
             result.left_behind = true;
             return;
         }
         std::this_thread::sleep_for(milliseconds(2));
+    }
+}
+
+/// Listens until the child has ended (or closed its answer and ended), the deadline passes or somebody interrupts.
+void listen(pid_t child, int answer, int err, milliseconds timeout, const std::atomic<bool>* stop, const call_page& call,
+            std::string& words, child_result& result)
+{
+    const auto deadline = steady_clock::now() + timeout;
+    bool answer_open = true;
+    for (;;) {
+        pollfd fds[2] = {{answer_open ? answer : -1, POLLIN, 0}, {err, POLLIN, 0}};
+        ::poll(fds, 2, answer_open ? static_cast<int>(patience.count()) : 2);
+        answer_open = answer_open && drain(answer, result.answer);
+        drain_words(err, words);
+        if (ended(child, result)) {
+            result.call = call.name();
+            while (answer_open && result.answer.size() <= most_answer && drain(answer, result.answer) &&
+                   ::poll(fds, 1, 0) > 0) {
+            }
+            ::kill(-child, SIGKILL);    // what it started does not outlive it
+            return;
+        }
+        if (stop && stop->load()) result.how = child_result::end::interrupted;
+        else if (timeout.count() > 0 && steady_clock::now() > deadline) result.how = child_result::end::timed_out;
+        else if (result.answer.size() <= most_answer) continue;
+        result.call = call.name();
+        return end(child, result);
     }
 }
 
@@ -190,28 +229,13 @@ child_result run_child(const std::string& program, const std::vector<std::string
     child_result result;
     result.process = child;
     std::string words;
-    const auto deadline = steady_clock::now() + timeout;
-    bool open = true;
-    while (open) {
-        pollfd fds[2] = {{answer.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}};
-        ::poll(fds, 2, static_cast<int>(patience.count()));
-        open = drain(answer.read.get(), result.answer, most_answer);
-        drain(err.read.get(), words, most_words);
-        if (stop && stop->load()) result.how = child_result::end::interrupted;
-        else if (timeout.count() > 0 && steady_clock::now() > deadline) result.how = child_result::end::timed_out;
-        else continue;
-        result.call = call.name();
-        ::kill(child, SIGKILL);
-        break;
-    }
-    reap(child, dying_time, result);
-    drain(err.read.get(), words, most_words);
+    listen(child, answer.read.get(), err.read.get(), timeout, stop, call, words, result);
+    drain_words(err.read.get(), words);
     std::signal(SIGPIPE, old_pipe);
     result.last_words = last_line(words);
-    if (result.how == child_result::end::died) {
-        if (result.signal != 0) result.call = call.name();
-        if (result.signal == 0 && result.exit_code == 0 && !result.left_behind) result.how = child_result::end::answered;
-    }
+    const bool died = result.how == child_result::end::died;
+    if (died && result.signal == 0 && result.exit_code == 0 && !result.left_behind) result.how = child_result::end::answered;
+    if (died && result.signal == 0) result.call.clear();
     return result;
 }
 

@@ -94,7 +94,10 @@ std::string default_out(const run_document& document)
     char stamp[32];
     std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
     const auto& on = document.cells.front().on;
-    return "vrambench-" + on.kind + "-" + file_name_part(on.name) + "-" + stamp + ".json";
+    const std::string name = "vrambench-" + on.kind + "-" + file_name_part(on.name) + "-" + stamp;
+    std::string out = name + ".json";
+    for (int n = 2; std::filesystem::exists(out); ++n) out = name + "-" + std::to_string(n) + ".json";    // a run may take less than a second
+    return out;
 }
 
 void describe_environment(run_document& document)

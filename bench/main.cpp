@@ -83,7 +83,10 @@ int main(int argc, char** argv)
     add_child(app, chosen);
     refuse_empty_values(app);
     try {
-        return parse_and_run(app, without_benchmark_flags(line), chosen);
+        const int code = parse_and_run(app, without_benchmark_flags(line), chosen);
+        if (std::cout.flush()) return code;
+        std::cerr << "vrambench: standard output could not be written\n";
+        return 3;
     } catch (const input_error& e) {
         if (!is_child(line)) std::cerr << "vrambench: ";    // the parent says it again
         std::cerr << printable(e.what()) << '\n';

@@ -98,6 +98,15 @@ void check_all_planned(const run_document& before, const run_document& planned, 
     }
 }
 
+/// The id names a trace file by its path: what it held then is known by its figures.
+void check_same_traffic(const cell& before, const cell& now, const std::string& path)
+{
+    const trace_summary &a = before.workload->summary, &b = now.workload->summary;
+    if (a.events != b.events || a.alloc_calls != b.alloc_calls || a.launches != b.launches || a.max_live_bytes != b.max_live_bytes)
+        throw input_error(in_quotes(path) + " was measured with other contents of " + in_quotes(now.workload->recipe->header().spec) +
+                          "; name another --out");
+}
+
 }  // namespace
 
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
@@ -108,6 +117,7 @@ std::uint64_t resume_from(const std::string& path, run_plan& plan)
     for (auto& c : plan.document.cells)
         for (auto& old : before.cells) {
             if (old.id != c.id) continue;
+            check_same_traffic(old, c, path);
             taken += old.repetitions.size();
             std::move(old.repetitions.begin(), old.repetitions.end(), std::back_inserter(c.repetitions));
         }

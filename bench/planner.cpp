@@ -82,6 +82,15 @@ std::vector<default_group> wanted_groups(const run_request& request)
     return groups;
 }
 
+/// Virtual time is picoseconds in 64 bits: about 106 days.
+void check_kernel_time(const planned_workload& w, const std::string& scale)
+{
+    const double seconds = static_cast<double>(w.summary.stated_kernel_ns) * 1e-9 * parse_number(scale, "--kernel-scale", 0.0, 1e6);
+    if (seconds > 4e6)
+        throw input_error("workload " + in_quotes(w.recipe->header().spec) + ": its kernels last " +
+                          human_time(seconds * 1e9) + " in all, at most 4000000 s can be told");
+}
+
 /// The device as chosen, or for `auto` the first GPU that answers. A GPU is named as it calls itself.
 device_choice answering_device(const std::string& typed)
 {
@@ -129,6 +138,7 @@ private:
         c.workload = shelf_.get(group.workload);
         c.vram_limit_bytes = parse_limit(group.vram_limit);
         c.mode = request_.mode;
+        check_kernel_time(*c.workload, scale);
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;

@@ -171,7 +171,7 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
         const json j = json::parse(r.answer);
         if (j.at("protocol") != protocol) throw input_error("another protocol");
         auto found = repetitions_from(j.at("entries"));
-        if (found.size() != 1) throw input_error("not one repetition");
+        if (found.size() != 1 || found.front().what != what) throw input_error("not the repetition that was asked for");
         found.front().process = r.process;
         return std::move(found.front());
     } catch (const std::exception& e) {

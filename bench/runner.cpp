@@ -112,17 +112,19 @@ public:
     /// The roofline: the longer of arithmetic and memory time, or the stated duration.
     std::int64_t duration_ps(const event& e) const
     {
-        if (e.nanoseconds >= 0) return static_cast<std::int64_t>(static_cast<double>(e.nanoseconds) * scale_);
-        return std::max(static_cast<std::int64_t>(static_cast<double>(e.flops) * ps_per_flop_),
-                        static_cast<std::int64_t>(static_cast<double>(e.bytes) * ps_per_byte_));
+        if (e.nanoseconds >= 0) return whole(static_cast<double>(e.nanoseconds) * scale_);
+        return std::max(whole(static_cast<double>(e.flops) * ps_per_flop_), whole(static_cast<double>(e.bytes) * ps_per_byte_));
     }
     /// `--kernels traffic`: the time of touching the blocks named, no more.
     std::int64_t traffic_ps(std::uint64_t bytes) const
     {
-        return static_cast<std::int64_t>(static_cast<double>(bytes) * ps_per_byte_);
+        return whole(static_cast<double>(bytes) * ps_per_byte_);
     }
 
 private:
+    /// A kernel lasts a million seconds at most: beyond that, picoseconds would soon not fit their integer.
+    static std::int64_t whole(double picoseconds) { return static_cast<std::int64_t>(std::min(picoseconds, 1e18)); }
+
     bool traffic_;
     double scale_;
     double ps_per_flop_;
@@ -157,6 +159,8 @@ private:
     void launch(const event& e, const event_batch& batch);
     void collect_accesses(const event& e, const event_batch& batch);
     void synchronise(const event& e);
+    template <class F> void beside_the_allocator(driver_call what, F call);
+    void fold_device_peak();
     void external_allocate(const event& e);
     void external_free(std::uint32_t id);
     void graph_begin(const event& e);
@@ -198,7 +202,8 @@ private:
     byte_integral live_over_time_, reserved_over_time_;
     std::uint64_t live_ = 0, external_live_ = 0, reserved_ = 0, born_ = 0, index_ = 0;
     std::int64_t begin_ps_ = 0;
-    driver_call_counts calls_before_{}, refused_before_{};
+    std::uint64_t level_ = 0;                    ///< free bytes at the start, less what external blocks hold
+    driver_call_counts calls_before_{}, refused_before_{}, external_calls_{};
     allocator_stats stats_before_;
     std::uint64_t hazards_before_ = 0;
 };
@@ -208,6 +213,7 @@ void pass_runner::begin()
     device_.sync_device();
     device_.reset_activity();
     device_.reset_low_water();
+    level_ = start_free_;
     calls_before_ = device_.calls();
     refused_before_ = device_.refused_calls();
     stats_before_ = allocator_.stats();
@@ -363,9 +369,33 @@ void pass_runner::synchronise(const event& e)
     reserved_may_have_changed(clock_.now_ps());
 }
 
+/// Memory that the engine takes beside the allocator is not the allocator's: neither the call nor the bytes count, so the
+/// level from which the allocator's peak is measured moves with it.
+template <class F> void pass_runner::beside_the_allocator(driver_call what, F call)
+{
+    const bool watched = device_.lowest_free_bytes() != UINT64_MAX;
+    std::uint64_t before = 0;
+    if (watched) {
+        fold_device_peak();
+        device_.reset_low_water();
+        before = device_.lowest_free_bytes();
+    }
+    if (call()) ++external_calls_[static_cast<std::size_t>(what)];
+    if (!watched) return;
+    device_.reset_low_water();
+    level_ += device_.lowest_free_bytes() - before;    // modulo 2^64: the level falls when memory is taken
+}
+
+void pass_runner::fold_device_peak()
+{
+    if (device_.lowest_free_bytes() == UINT64_MAX) return;
+    m_.peak_device_bytes = std::max(m_.peak_device_bytes, level_ - std::min(level_, device_.lowest_free_bytes()));
+}
+
 void pass_runner::external_allocate(const event& e)
 {
-    const device_ptr p = device_.malloc(e.bytes);
+    device_ptr p = 0;
+    beside_the_allocator(driver_call::malloc, [&] { return (p = device_.malloc(e.bytes)) != 0; });
     if (!p) external_failed(e);
     externals_[e.id] = {p, e.bytes, e.bytes, born_++, 0};
     external_live_ += e.bytes;
@@ -375,7 +405,10 @@ void pass_runner::external_allocate(const event& e)
 
 void pass_runner::external_free(std::uint32_t id)
 {
-    device_.free(externals_[id].pointer);
+    beside_the_allocator(driver_call::free, [&] {
+        device_.free(externals_[id].pointer);
+        return true;
+    });
     external_live_ -= externals_[id].bytes;
     externals_[id].pointer = 0;
 }
@@ -464,7 +497,7 @@ void pass_runner::external_failed(const event& e)
 void pass_runner::finish()
 {
     m_.events = index_;
-    m_.calls = difference(device_.calls(), calls_before_);
+    m_.calls = difference(difference(device_.calls(), calls_before_), external_calls_);
     m_.refused = difference(device_.refused_calls(), refused_before_);
     account_allocator(allocator_.stats());
     come_to_rest();
@@ -502,7 +535,7 @@ void pass_runner::account_allocator(const allocator_stats& s)
     m_.evicted_bytes = s.evicted_bytes - stats_before_.evicted_bytes;
     // A failed call of a driver's pool may have held more for a moment than it did before and after.
     if (stats_before_.peak_reserved == 0) m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, s.peak_reserved);
-    if (device_.lowest_free_bytes() != UINT64_MAX) m_.peak_device_bytes = start_free_ - device_.lowest_free_bytes();
+    fold_device_peak();
 }
 
 /// The device is idle since `end`.

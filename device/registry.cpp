@@ -82,6 +82,7 @@ device_choice choose_sim(const spec& s)
     c.settings.set("profile", positional);
     const sim::profile p = find_profile(positional);
     c.name = p.name;
+    if (positional[0] == '@') c.content = sim::profile_hash(positional.substr(1));
     if (c.settings.is("vram", "profile")) c.settings.set("vram", exact_size(p.free_bytes));
     if (c.settings.is("block", "profile")) c.settings.set("block", exact_size(p.physical_block));
     const std::uint64_t vram = c.settings.size("vram");

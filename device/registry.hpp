@@ -19,7 +19,8 @@ struct device_choice {
     std::string name;      ///< profile name or ordinal: "h200"
     std::string spec;      ///< canonical
     bool simulated = false;
-    config settings;
+    config settings = {};
+    std::string content = {};   ///< of a profile file: hash of its text, since its path does not say what it holds
 };
 
 enum class integrity_check : std::uint8_t { off, sample, full };

@@ -34,7 +34,7 @@ require_packages() {
             [ -n "$packages" ] || return 0
         fi
     fi
-    say "missing packages; please run: sudo apt-get install $packages"
+    say "missing packages; please run: sudo apt-get install ${packages% }"
     exit 2
 }
 
@@ -53,18 +53,34 @@ test_packages=(
     python3-jsonschema:/usr/lib/python3/dist-packages/jsonschema/__init__.py
 )
 
-# configure_and_build TESTS(ON|OFF) TARGET...: quiet unless it takes long or fails.
+# configure_and_build TESTS(ON|OFF) TARGET...: shows how far it is; the compilers' words go to a log.
 configure_and_build() {
-    local tests=$1 log
+    local tests=$1 log step shown="" pid failed=0
     shift
     cd "$root" || exit 3
-    mkdir -p build
-    log=build/setup.log
-    say "building (log: $log)"
-    if ! cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" >"$log" 2>&1 ||
-        ! cmake --build build --target "$@" >>"$log" 2>&1; then
+    log=$root/build/setup.log
+    if ! mkdir -p build || ! : >"$log"; then
+        say "cannot write $log: is this tree somebody else's?"
+        exit 2
+    fi
+    say "building build/vrambench, some minutes the first time (log: build/setup.log)"
+    { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" &&
+        cmake --build build --target "$@"; } >"$log" 2>&1 &
+    pid=$!
+    trap 'kill $pid 2>/dev/null; exit 130' INT
+    while kill -0 $pid 2>/dev/null; do
+        sleep 1
+        step=$(grep -o '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 1)
+        [ "$step" != "$shown" ] || continue
+        shown=$step
+        if [ -t 2 ]; then printf '\r%s ' "$step" >&2; fi
+    done
+    wait $pid || failed=1
+    trap - INT
+    if [ -t 2 ] && [ -n "$shown" ]; then printf '\r            \r' >&2; fi
+    if [ $failed = 1 ]; then
         tail -n 40 "$log" >&2
-        say "the build failed; the whole log is $root/$log"
+        say "the build failed; the whole log is $log"
         exit 3
     fi
 }

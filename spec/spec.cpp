@@ -291,4 +291,14 @@ std::string joined(const std::vector<std::string>& words)
     return out;
 }
 
+std::string fnv1a(std::string_view text)
+{
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char ch : text) hash = (hash ^ static_cast<unsigned char>(ch)) * 1099511628211u;
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string word(16, '0');
+    for (int i = 15; i >= 0; --i, hash >>= 4) word[static_cast<std::size_t>(i)] = digits[hash & 15];
+    return word;
+}
+
 }  // namespace vrambench

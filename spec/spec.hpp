@@ -84,6 +84,9 @@ std::string canonical(const entry& e, const config& c, std::string_view position
 /// The entry named `name`; throws input_error "unknown KIND 'NAME', did you mean 'X'? (vrambench list KINDs)".
 const entry& find_entry(const std::vector<const entry*>& entries, std::string_view name, std::string_view kind);
 
+/// FNV-1a, 64 bits, as 16 hexadecimal digits: names contents, guards nothing.
+std::string fnv1a(std::string_view text);
+
 /// The candidate with the smallest edit distance to `word`, or empty where none is near (more than a third of it wrong).
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -220,13 +220,24 @@ profile parse_profile(std::string_view text, const std::string& origin)
     return p;
 }
 
-profile load_profile(const std::string& path)
+namespace {
+
+constexpr std::size_t largest_profile = std::size_t{1} << 20;
+
+std::string read_text(const std::string& path)
 {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw input_error("cannot read the device profile " + in_quotes(path));
-    std::ostringstream text;
-    text << in.rdbuf();
-    return parse_profile(text.str(), printable(path));
+    std::string text(largest_profile + 1, '\0');
+    if (!in || !in.read(text.data(), static_cast<std::streamsize>(text.size())).eof())
+        throw input_error("cannot read the device profile " + in_quotes(path) + " (a text file of at most 1 MiB)");
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return text;
 }
+
+}  // namespace
+
+profile load_profile(const std::string& path) { return parse_profile(read_text(path), path); }
+
+std::string profile_hash(const std::string& path) { return fnv1a(read_text(path)); }
 
 }  // namespace vrambench::sim

@@ -65,6 +65,9 @@ profile parse_profile(std::string_view json, const std::string& origin);
 /// Reads a profile file. Throws input_error.
 profile load_profile(const std::string& path);
 
+/// Hash of a profile file's text, 16 hexadecimal digits.
+std::string profile_hash(const std::string& path);
+
 /// The built-in profiles: name and JSON text.
 const std::vector<std::pair<std::string, std::string_view>>& built_in_profiles();
 

@@ -184,12 +184,13 @@ device_ptr sim_device::malloc(std::uint64_t bytes)
 {
     forbid_in_capture(driver_call::malloc);
     if (bytes == 0) invalid(driver_call::malloc, "zero bytes");
-    spend(price(profile_.malloc, bytes, would_grow(bytes)));
     device_ptr p = heap_.allocate(bytes);
     if (!p && !pools_.empty()) {    // pools give back what they know to be completed, then the driver looks again
         spend(release_all_pools() * profile_.pool.per_released);
         p = heap_.allocate(bytes);
     }
+    // A small request that finds room in a shared block takes nothing of the device; a refused one was looked for in vain.
+    spend(price(profile_.malloc, bytes, !p || used_bytes() > highest_used_));
     if (!p) {
         count_refused(driver_call::malloc);
         return 0;

@@ -59,6 +59,11 @@ class GoodChildren(ChildTest):
         self.assertEqual(document["cells"][0]["device"]["name"], "A Card That Is Not There")
 
 
+    def test_a_child_that_takes_its_time_to_end_is_waited_for(self):
+        self.run_with("linger:legacy", code=0)
+        self.the_rest_went_on()
+
+
 class BadChildren(ChildTest):
     def outcome(self, how, *more):
         self.run_with(how + ":legacy", *more, code=1)
@@ -77,6 +82,24 @@ class BadChildren(ChildTest):
         o = self.outcome("hang", "--timeout", "1s")
         self.assertEqual(o["status"], "timeout")
         self.assertIn("in malloc", o["message"])
+
+    def test_a_flood_does_not_hold_up_the_timeout(self):
+        self.assertIn(self.outcome("flood", "--timeout", "2s")["status"], ("timeout", "crashed"))
+
+    def test_what_a_child_started_does_not_outlive_it(self):
+        self.assertEqual(self.outcome("children", "--timeout", "1s")["status"], "timeout")
+        left = [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if self.command_line(p) == b"sleep\0001000\0"]
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def command_line(path):
+        try:
+            return path.read_bytes()
+        except OSError:
+            return b""
+
+    def test_another_role_than_was_asked_for(self):
+        self.assertIn("makes no sense", self.outcome("role")["message"])
 
     def test_garbage(self):
         self.assertIn("makes no sense", self.outcome("garbage")["message"])

@@ -59,6 +59,12 @@ def misbehave(how):
         answer({"protocol": "something.else/9", "entries": []})
     if how == "silent":
         pass
+    if how == "flood":    # never a pause, never an end
+        while True:
+            os.write(3, b"x" * 65536)
+    if how == "children":    # leaves a process of its own behind that holds the answer open
+        subprocess.Popen(["sleep", "1000"], pass_fds=(3,))
+        time.sleep(1000)
     if how == "exit":
         print("the card fell off the bus", file=sys.stderr)
         sys.exit(3)
@@ -75,9 +81,15 @@ def main():
             misbehave(how)
         info(request)
     else:
-        if where and request["allocator"].startswith(where):
+        mine = where and request["allocator"].startswith(where)
+        if mine and how not in ("linger", "role"):
             misbehave(how)
+        if mine and how == "role":
+            request["role"] = "memory"
         measure(request)
+        if mine and how == "linger":    # closes its answer, and takes its time to end, as a driver that gives much memory back
+            os.close(3)
+            time.sleep(1.5)
 
 
 main()

@@ -484,6 +484,21 @@ class Interruption(cli.CommandTest):
         document = self.measure("--allocator", "async,legacy", "--workload", PAIR, "--resume")
         self.assertEqual([(c["allocator"]["name"], c["attempted"]) for c in document["cells"]], [("async", 1), ("legacy", 3), ("ideal", 1)])
 
+    def test_resume_refuses_other_contents_under_the_same_name(self):
+        work = ["run", "--device", "sim:h200", "--allocator", "vmm", "--workload", "file:t.jsonl", "--out", "run.json"]
+        self.succeed("trace", "export", "kv-pair:heads=1,head-dim=64,step=256,to=512", "--out", "t.jsonl")
+        self.succeed(*work)
+        before = (self.folder / "run.json").read_bytes()
+        self.succeed("trace", "export", "kv-pair:heads=1,head-dim=64,step=256,to=1024", "--out", "t.jsonl")
+        answer = self.succeed(*work, "--repetitions", "2", "--resume", code=2)
+        self.assertIn("other contents", answer.err)
+        self.assertEqual((self.folder / "run.json").read_bytes(), before)
+
+    def test_runs_within_a_second_have_files_of_their_own(self):
+        for _ in range(3):
+            self.succeed("run", "--device", "sim:h200", "--allocator", "vmm", "--workload", "kv-pair:heads=1,head-dim=64,step=256,to=512")
+        self.assertEqual(len(list(self.folder.glob("vrambench-*.json"))), 3)
+
     def test_resume_starts_where_there_is_no_file(self):
         document = self.measure("--allocator", "vmm", "--workload", PAIR, "--resume")
         self.assertEqual(document["cells"][0]["attempted"], 1)

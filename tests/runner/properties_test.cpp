@@ -1,6 +1,7 @@
 // What holds for every allocator over any trace, held against many small random ones.
 
 #include "tests/runner/bench_setup.hpp"
+#include "tests/runner/story.hpp"
 #include "workloads/random_numbers.hpp"
 #include "workloads/registry.hpp"
 #include "workloads/trace_file.hpp"
@@ -342,6 +343,22 @@ TEST(properties, live_means_that_nobody_could)
             const auto at = run_repetition(cell_of(t, name, "sim:h200,block=256", max_live), {}).cold.result;
             EXPECT_NE(at.cause, "live");
         }
+    }
+}
+
+/// Weights and a cache that the engine takes beside the allocator are neither its bytes nor its calls.
+TEST(properties, external_memory_is_not_the_allocators)
+{
+    constexpr std::uint64_t MiB = std::uint64_t{1} << 20;
+    const auto alone = std::make_shared<story>(story().alloc(0, 4 * MiB).free(0).alloc(0, 6 * MiB).free(0));
+    const auto beside = std::make_shared<story>(
+        story().external_alloc(0, 1000 * MiB).alloc(0, 4 * MiB).free(0).external_free(0).alloc(0, 6 * MiB).free(0));
+    for (const auto& name : allocators()) {
+        const auto a = run_repetition(cell_of(alone, name), {}).cold, b = run_repetition(cell_of(beside, name), {}).cold;
+        EXPECT_EQ(a.peak_device_bytes, b.peak_device_bytes) << name;
+        EXPECT_EQ(a.peak_reserved_bytes, b.peak_reserved_bytes) << name;
+        EXPECT_EQ(a.calls, b.calls) << name;
+        EXPECT_GT(a.peak_device_bytes, 0u) << name;
     }
 }
 
