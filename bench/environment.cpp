@@ -84,7 +84,8 @@ environment_fact whole(std::string key, std::uint64_t value) { return {std::move
 
 std::vector<environment_fact> host_environment()
 {
-    const timer_figures timer = measure_timer(host_clock::counter());
+    const host_clock clock = host_clock::counter();    // what times calls on a card
+    const timer_figures timer = measure_timer(clock);
     return {text("program", "vrambench"),
             text("version", VRAMBENCH_VERSION),
             text("commit", VRAMBENCH_COMMIT),
@@ -97,7 +98,8 @@ std::vector<environment_fact> host_environment()
             text("cpu", cpu_model()),
             whole("cpu_cores", std::thread::hardware_concurrency()),
             whole("memory_bytes", memory_bytes()),
-            text("timer", "std::chrono::steady_clock"),
+            text("timer", clock.is_counter() ? "time-stamp counter" : "std::chrono::steady_clock"),
+            whole("timer_hz", clock.is_counter() ? static_cast<std::uint64_t>(1e12 / clock.ps_per_tick()) : 1'000'000'000),
             whole("timer_cost_ps", timer.cost_ps),
             whole("timer_step_ps", timer.step_ps)};
 }
