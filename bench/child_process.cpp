@@ -180,12 +180,12 @@ void listen(pid_t child, int answer, int err, milliseconds timeout, const std::a
             std::string& words, child_result& result)
 {
     const auto deadline = steady_clock::now() + timeout;
-    bool answer_open = true;
+    bool answer_open = true, err_open = true;
     for (;;) {
-        pollfd fds[2] = {{answer_open ? answer : -1, POLLIN, 0}, {err, POLLIN, 0}};
+        pollfd fds[2] = {{answer_open ? answer : -1, POLLIN, 0}, {err_open ? err : -1, POLLIN, 0}};    // a closed one would never let us sleep
         ::poll(fds, 2, answer_open ? static_cast<int>(patience.count()) : 2);
         answer_open = answer_open && drain(answer, result.answer);
-        drain_words(err, words);
+        err_open = err_open && drain_words(err, words);
         if (ended(child, result)) {
             result.call = call.name();
             while (answer_open && result.answer.size() <= most_answer && drain(answer, result.answer) &&

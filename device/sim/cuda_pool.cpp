@@ -1,5 +1,7 @@
 #include "device/sim/cuda_pool.hpp"
 
+#include "spec/units.hpp"
+
 #include <algorithm>
 
 namespace vrambench::sim {
@@ -8,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t chunk = cuda_pool::chunk_bytes;
 
-constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t step) { return (n + step - 1) / step * step; }
 constexpr std::uint64_t slot_of(std::uint64_t offset) { return offset / chunk; }
 constexpr std::uint64_t slot_after(std::uint64_t end) { return (end + chunk - 1) / chunk; }
 

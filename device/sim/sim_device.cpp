@@ -51,6 +51,13 @@ struct sim_device::pool_slot final : pool_listener {
 struct sim_device::queued_launches {
     std::vector<std::int64_t> ends;      ///< ring
     std::size_t next = 0;
+
+    std::int64_t oldest() const { return ends[next]; }
+    void push(std::int64_t end)
+    {
+        ends[next] = end;
+        next = next + 1 == ends.size() ? 0 : next + 1;
+    }
 };
 
 sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
@@ -400,14 +407,13 @@ void sim_device::spend_release(std::uint64_t dropped_bytes)
 /// Blocks the host until the stream's launch queue has a free place.
 void sim_device::wait_for_room(stream_id stream)
 {
-    auto& q = queues_[stream];
-    now_ = std::max(now_, q.ends[q.next]);    // the launch that is `depth` back must have ended
+    now_ = std::max(now_, queues_[stream].oldest());    // the launch that is `depth` back must have ended
 }
 
 void sim_device::execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds)
 {
     const std::int64_t start = order_.kernel(stream, ready, picoseconds + profile_.kernel_overhead);
-    meter_.kernel(std::min(ready, start), start, order_.end_ps(stream), now_);
+    meter_.kernel(ready, start, order_.end_ps(stream), now_);
 }
 
 void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses)
@@ -420,9 +426,7 @@ void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     wait_for_room(stream);
     spend(profile_.launch);
     execute(stream, now_ + profile_.launch_latency, picoseconds);
-    auto& q = queues_[stream];
-    q.ends[q.next] = order_.end_ps(stream);
-    q.next = q.next + 1 == q.ends.size() ? 0 : q.next + 1;
+    queues_[stream].push(order_.end_ps(stream));
     if (checker_) {
         const bool replay = !accesses.empty() && accesses.front().is_replayed();
         if (replay)
@@ -462,9 +466,7 @@ void sim_device::graph_launch(graph_id graph, stream_id stream)
         execute(stream, now_ + profile_.launch_latency, k.picoseconds);
         if (checker_) checker_->replayed(stream, order_.clock(stream), k.accesses);
     }
-    auto& q = queues_[stream];
-    q.ends[q.next] = order_.end_ps(stream);
-    q.next = q.next + 1 == q.ends.size() ? 0 : q.next + 1;
+    queues_[stream].push(order_.end_ps(stream));
     count(driver_call::graph_launch);
 }
 
