@@ -100,14 +100,23 @@ std::string default_out(const run_document& document)
     return out;
 }
 
+/// The card's rates are measured once and serve every process of the run; a file that is gone on with has them already.
+device_info describe_device(run_document& document)
+{
+    const device_choice on = document.cells.front().on;
+    if (on.simulated) return open_device(on, {})->info();
+    auto [info, rates] = on.rates ? std::pair{ask_device(on), on.rates} : ask_device_and_rates(on);
+    if (rates) use_rates(info, *rates);
+    for (auto& c : document.cells) c.on.rates = rates;
+    return info;
+}
+
 void describe_environment(run_document& document)
 {
     document.environment = host_environment();
     if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
         document.environment.push_back({"answered_by_stand_in", *stand_in});
-    const auto& on = document.cells.front().on;
-    const device_info info = on.simulated ? open_device(on, {})->info() : ask_device(on);
-    for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
+    for (auto& f : device_environment(describe_device(document))) document.environment.push_back(std::move(f));
 }
 
 /// Measures with SIGINT held for us, so that what was measured is kept.

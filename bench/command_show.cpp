@@ -1,3 +1,4 @@
+#include "bench/call_table.hpp"
 #include "bench/commands.hpp"
 #include "bench/result_file.hpp"
 #include "bench/table.hpp"
@@ -13,12 +14,16 @@ void add_show(CLI::App& app, command& chosen)
     auto file = std::make_shared<std::string>();
     auto markdown = std::make_shared<bool>(false);
     sub->add_option("file", *file, "result file")->required();
-    sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
+    auto calls = std::make_shared<bool>(false);
+    auto* as_markdown = sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
+    sub->add_flag("--calls", *calls, "what the allocators' calls took, by path, with their drain and idle parts")->excludes(as_markdown);
     sub->footer("Example:\n  vrambench show run.json --markdown");
-    sub->callback([file, markdown, &chosen] {
-        chosen = [file, markdown] {
+    sub->callback([file, markdown, calls, &chosen] {
+        chosen = [file, markdown, calls] {
             const run_document document = read_result(*file);
-            std::cout << (*markdown ? markdown_table(document) : comparison_table(document, style_for(STDOUT_FILENO)));
+            std::cout << (*calls      ? call_table(document)
+                          : *markdown ? markdown_table(document)
+                                      : comparison_table(document, style_for(STDOUT_FILENO)));
             return 0;
         };
     });

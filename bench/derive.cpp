@@ -112,6 +112,29 @@ void derive_latency(const passes& used, std::array<histogram, path_kinds> pass_m
     any = quantiles_of(all);
 }
 
+part_numbers part_of(const histogram& h, std::size_t n_passes)
+{
+    return {quantiles_of(h), ns(h.sum()) / static_cast<double>(n_passes)};
+}
+
+/// The parts of long calls, merged like the calls themselves.
+void derive_split(const passes& used, std::array<call_parts, path_kinds> pass_measurement::*field,
+                  std::array<call_split, path_kinds>& by_path, call_split& any)
+{
+    call_parts all;
+    for (std::size_t k = 0; k < path_kinds; ++k) {
+        call_parts merged;
+        for (const pass_of& p : used) {
+            merged.drain.merge((p.pass->*field)[k].drain);
+            merged.idle.merge((p.pass->*field)[k].idle);
+        }
+        by_path[k] = {part_of(merged.drain, used.size()), part_of(merged.idle, used.size())};
+        all.drain.merge(merged.drain);
+        all.idle.merge(merged.idle);
+    }
+    any = {part_of(all.drain, used.size()), part_of(all.idle, used.size())};
+}
+
 const phase_measurement* find_phase(const pass_measurement& p, const std::string& name)
 {
     const auto found = std::find_if(p.phases.begin(), p.phases.end(), [&](const auto& f) { return f.name == name; });
@@ -166,6 +189,9 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
     n.tg_tokens_per_s = token_rate(used, "decode");
     derive_latency(used, &pass_measurement::alloc, n.alloc, n.any_alloc);
     derive_latency(used, &pass_measurement::free, n.free, n.any_free);
+    derive_split(used, &pass_measurement::alloc_parts, n.alloc_split, n.any_alloc_split);
+    derive_split(used, &pass_measurement::free_parts, n.free_split, n.any_free_split);
+    for (const pass_of& p : used) n.unsplit_calls += p.pass->unsplit_calls;
 }
 
 /// None where the device could not tell: a negative time says so.
@@ -190,6 +216,10 @@ void derive_activity(pass_numbers& n, const passes& used, const pairing& pairs)
     n.host_bound = over(used, [](const pass_measurement& p) -> std::optional<double> {
         if (p.activity.empty_queue_ps < 0) return std::nullopt;
         return ratio(ns(p.activity.empty_queue_ps), ns(p.activity.span_ps));
+    });
+    n.overrun_share = over(used, [](const pass_measurement& p) -> std::optional<double> {
+        if (p.activity.overrun_kernels < 0) return std::nullopt;
+        return ratio(static_cast<double>(p.activity.overrun_kernels), static_cast<double>(p.activity.stated_kernels));
     });
 }
 

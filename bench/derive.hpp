@@ -23,6 +23,15 @@ struct quantiles {
     double p50 = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
 };
 
+/// One part (drain or idle) of the long calls; `total` is nanoseconds a pass, the mean over the used repetitions.
+struct part_numbers {
+    quantiles each;
+    double total = 0;
+};
+struct call_split {
+    part_numbers drain, idle;
+};
+
 struct phase_metrics {
     std::string name;
     bool per_token = true;                   ///< what added_ns is divided by: tokens, or steps where there are none
@@ -47,7 +56,10 @@ struct pass_numbers {
     std::optional<estimate> pp_tokens_per_s, tg_tokens_per_s;
     std::array<quantiles, path_kinds> alloc, free;
     quantiles any_alloc, any_free;
-    std::optional<estimate> device_idle_ns, stall_ns, host_bound;
+    std::array<call_split, path_kinds> alloc_split, free_split;   ///< of the long calls (bench/long_calls.hpp)
+    call_split any_alloc_split, any_free_split;
+    std::uint64_t unsplit_calls = 0;         ///< long calls whose parts are not known, in all used repetitions
+    std::optional<estimate> device_idle_ns, stall_ns, host_bound, overrun_share;
     std::optional<estimate> peak_live_bytes, peak_reserved_bytes, peak_device_bytes, device_bloat, end_reserved_bytes;
     std::uint64_t max_live_bytes = 0;
     std::optional<estimate> byte_seconds_ratio;

@@ -44,4 +44,10 @@ inline void read(const nlohmann::json& j, const char* key, std::vector<std::uint
     for (const auto& n : j.at(key)) to.push_back(count_from(n, key));
 }
 
+/// Leaves `to` as it is where the member is missing: files of earlier versions lack it.
+template <class T> void read_if_there(const nlohmann::json& j, const char* key, T& to)
+{
+    if (j.contains(key)) read(j, key, to);
+}
+
 }  // namespace vrambench

@@ -107,6 +107,56 @@ void check_same_traffic(const cell& before, const cell& now, const std::string& 
                           "; name another --out");
 }
 
+/// The rates that the repetitions of a file were measured with: its environment has them. All repetitions of a cell follow
+/// one roofline.
+std::optional<card_rates> rates_in(const run_document& before, const device_choice& on)
+{
+    const std::string prefix = "device." + on.spec + ".";
+    card_rates r;
+    for (const environment_fact& f : before.environment) {
+        if (f.key == prefix + "flops_per_second") r.flops_per_second = f.number;
+        if (f.key == prefix + "bytes_per_second") r.bytes_per_second = f.number;
+        if (f.key == prefix + "flops_source") r.flops_source = f.text;
+        if (f.key == prefix + "bytes_source") r.bytes_source = f.text;
+    }
+    if (on.simulated || r.flops_per_second == 0 || r.bytes_per_second == 0) return std::nullopt;
+    return r;
+}
+
+/// Measures one piece of work and writes the file. What something disturbed is kept, marked, and measured again at once, so
+/// that it stays beside the others of its round: at most `most_reruns` times, and only while `time_is_left`.
+class piece_of_work {
+public:
+    piece_of_work(run_document& document, const scheduled& s, const measure_options& options, result_writer* writer)
+        : document_(document), cell_(document.cells[s.cell]), scheduled_(s), options_(options), writer_(writer)
+    {
+    }
+
+    template <class TimeIsLeft> void run(bool is_last, std::uint64_t& order, progress& shown, TimeIsLeft time_is_left)
+    {
+        for (std::uint64_t reruns = 0;; ++reruns) {
+            cell_.repetitions.push_back(measure_one(cell_, scheduled_, options_));
+            repetition& r = cell_.repetitions.back();
+            r.order = order++;
+            const bool again = r.disturbed && reruns < most_reruns && time_is_left();
+            document_.finished = is_last && !again;
+            if (writer_) writer_->write(document_);
+            if (r.disturbed)
+                shown.note(label(cell_) + ": disturbed, " + printable(*r.disturbed) + (again ? "; measured again" : "; not used"));
+            if (!again) return;
+        }
+    }
+
+private:
+    static constexpr std::uint64_t most_reruns = 2;
+
+    run_document& document_;
+    cell& cell_;
+    const scheduled& scheduled_;
+    const measure_options& options_;
+    result_writer* writer_;
+};
+
 }  // namespace
 
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
@@ -114,13 +164,15 @@ std::uint64_t resume_from(const std::string& path, run_plan& plan)
     run_document before = read_result(path);
     check_all_planned(before, plan.document, path);
     std::uint64_t taken = 0;
-    for (auto& c : plan.document.cells)
+    for (auto& c : plan.document.cells) {
+        c.on.rates = rates_in(before, c.on);
         for (auto& old : before.cells) {
             if (old.id != c.id) continue;
             check_same_traffic(old, c, path);
             taken += old.repetitions.size();
             std::move(old.repetitions.begin(), old.repetitions.end(), std::back_inserter(c.repetitions));
         }
+    }
     return taken;
 }
 
@@ -140,23 +192,21 @@ ending measure(run_plan& plan, const measure_options& options, progress& shown)
     document.finished = wanted == 0;
     if (writer && wanted == 0) writer->write(document);
     const auto began = std::chrono::steady_clock::now();
+    const auto time_is_left = [&] {
+        return !plan.budget_ms || std::chrono::steady_clock::now() - began <= std::chrono::milliseconds(*plan.budget_ms);
+    };
     for (std::size_t i = 0; i < work.size(); ++i) {
         if (options.stop && options.stop->load()) return ending::interrupted;
-        const auto passed = std::chrono::steady_clock::now() - began;
-        if (plan.budget_ms && i > 0 && passed > std::chrono::milliseconds(*plan.budget_ms)) {
+        if (i > 0 && !time_is_left()) {
             shown.note("budget used up: " + std::to_string(work.size() - i) + " repetitions were not run");
             return ending::out_of_budget;
         }
-        cell& c = document.cells[work[i].cell];
-        shown.start(i, label(c));
+        shown.start(i, label(document.cells[work[i].cell]));
         try {
-            c.repetitions.push_back(measure_one(c, work[i], options));
+            piece_of_work(document, work[i], options, writer ? &*writer : nullptr).run(i + 1 == wanted, order, shown, time_is_left);
         } catch (const run_interrupted&) {
             return ending::interrupted;
         }
-        c.repetitions.back().order = order++;
-        document.finished = i + 1 == wanted;
-        if (writer) writer->write(document);
     }
     return document.finished ? ending::finished : ending::out_of_budget;
 }

@@ -42,6 +42,11 @@ struct phase_measurement {
     histogram step;                          ///< per step
 };
 
+/// What the device did during long calls (bench/long_calls.hpp): busy with work that had to run anyway, and idle.
+struct call_parts {
+    histogram drain, idle;                   ///< one entry a call each
+};
+
 /// One pass of the trace over one allocator.
 struct pass_measurement {
     outcome result;
@@ -51,6 +56,8 @@ struct pass_measurement {
 
     std::array<histogram, path_kinds> alloc; ///< duration of allocate, by path
     std::array<histogram, path_kinds> free;  ///< duration of deallocate: path::hit (kept) and path::driver (given back)
+    std::array<call_parts, path_kinds> alloc_parts, free_parts;   ///< of the long ones among them
+    std::uint64_t unsplit_calls = 0;         ///< long ones whose parts are not known
 
     device_activity activity;
     std::uint64_t free_bytes_at_start = 0;   ///< on the device, before the allocator was made: the limit as it really was
@@ -85,6 +92,7 @@ struct repetition {
     role what = role::timed;
     pass_measurement cold;
     std::optional<pass_measurement> steady;
+    std::optional<card_condition> before, after;   ///< of both passes; none where the card does not tell
     std::optional<std::string> disturbed;    ///< why it must not be used
 };
 

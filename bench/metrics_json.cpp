@@ -1,6 +1,7 @@
 #include "bench/metrics_json.hpp"
 
 #include "bench/json_text.hpp"
+#include "bench/long_calls.hpp"
 #include "bench/metrics.hpp"
 #include "bench/repetition_json.hpp"
 
@@ -47,7 +48,27 @@ json quantiles_json(const quantiles& q)
             {"p99", json_number(q.p99)}, {"p99.9", json_number(q.p999)}, {"max", json_number(q.max)}};
 }
 
-void add_latency(metric_writer& out, const char* name, const std::array<quantiles, path_kinds>& by_path, const quantiles& any)
+json part_json(const part_numbers& p)
+{
+    json j = quantiles_json(p.each);
+    j["total"] = json_number(p.total);
+    return j;
+}
+json split_json(const call_split& s) { return {{"drain", part_json(s.drain)}, {"idle", part_json(s.idle)}}; }
+
+/// Nothing where no call was long.
+void add_split(json& metric, const std::array<call_split, path_kinds>& by_path, const call_split& any)
+{
+    if (any.idle.each.count == 0) return;
+    json& m = metric["split"];
+    m["above"] = static_cast<double>(long_calls::threshold_ps) / 1000.0;
+    m["any"] = split_json(any);
+    for (std::size_t k = 0; k < path_kinds; ++k)
+        if (by_path[k].idle.each.count != 0) m["paths"][to_string(static_cast<path>(k))] = split_json(by_path[k]);
+}
+
+void add_latency(metric_writer& out, const char* name, const std::array<quantiles, path_kinds>& by_path, const quantiles& any,
+                 const std::array<call_split, path_kinds>& split_by_path, const call_split& split)
 {
     if (any.count == 0) return;
     json& m = out.start(name);
@@ -56,6 +77,7 @@ void add_latency(metric_writer& out, const char* name, const std::array<quantile
     m["paths"] = json::object();
     for (std::size_t k = 0; k < path_kinds; ++k)
         if (by_path[k].count != 0) m["paths"][to_string(static_cast<path>(k))] = quantiles_json(by_path[k]);
+    add_split(m, split_by_path, split);
 }
 
 void set_divisor(json& to, bool per_token) { to["per"] = per_token ? "token" : "step"; }
@@ -139,11 +161,13 @@ json numbers_json(const pass_numbers& n)
     add_steps(out, n);
     add_rate(out, "pp_tokens_per_s", n.pp_tokens_per_s);
     add_rate(out, "tg_tokens_per_s", n.tg_tokens_per_s);
-    add_latency(out, "alloc_ns", n.alloc, n.any_alloc);
-    add_latency(out, "free_ns", n.free, n.any_free);
+    add_latency(out, "alloc_ns", n.alloc, n.any_alloc, n.alloc_split, n.any_alloc_split);
+    add_latency(out, "free_ns", n.free, n.any_free, n.free_split, n.any_free_split);
+    if (n.unsplit_calls != 0) out.set("unsplit_calls", n.unsplit_calls);
     out.add("device_idle_ns", n.device_idle_ns);
     out.add("stall_ns", n.stall_ns);
     out.add("host_bound", n.host_bound);
+    out.add("overrun_share", n.overrun_share);
     out.add("peak_live_bytes", n.peak_live_bytes);
     add_max_live(out, n.max_live_bytes);
     out.add("peak_reserved_bytes", n.peak_reserved_bytes);

@@ -24,6 +24,20 @@ constexpr const char* protocol = "vrambench.child/1";
 /// The program that answers: this one, or a stand-in.
 std::string answering_program() { return stand_in_program().value_or(own_program()); }
 
+json rates_json(const card_rates& r)
+{
+    return {{"flops_per_second", r.flops_per_second}, {"bytes_per_second", r.bytes_per_second},
+            {"flops_source", r.flops_source}, {"bytes_source", r.bytes_source}};
+}
+
+card_rates rates_from(const json& j)
+{
+    card_rates r;
+    j.at("flops_per_second").get_to(r.flops_per_second), j.at("bytes_per_second").get_to(r.bytes_per_second);
+    j.at("flops_source").get_to(r.flops_source), j.at("bytes_source").get_to(r.bytes_source);
+    return r;
+}
+
 json cell_request(const cell& c, role what)
 {
     const auto& header = c.workload->recipe->header();
@@ -31,6 +45,7 @@ json cell_request(const cell& c, role what)
            {"seed", header.seed}, {"mode", to_string(c.mode)}, {"kernels", to_string(c.kernels)},
            {"kernel_scale", c.kernel_scale}, {"verify", to_string(c.verify)}, {"role", to_string(what)}};
     j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
+    j["rates"] = c.on.rates ? rates_json(*c.on.rates) : json(nullptr);
     return j;
 }
 
@@ -39,6 +54,7 @@ cell cell_from(const json& j)
     if (j.at("protocol") != protocol) throw input_error("child: another protocol");
     cell c;
     c.on = choose_device(j.at("device").get<std::string>());
+    if (!j.at("rates").is_null()) c.on.rates = rates_from(j.at("rates"));
     c.allocator = choose_allocator(j.at("allocator").get<std::string>());
     auto w = std::make_shared<planned_workload>();
     w->recipe = make_trace(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>());
@@ -107,6 +123,24 @@ void answer(const json& j)
     }
 }
 
+/// The answer of `child info`, with the rates where they are asked for. Throws input_error.
+std::pair<device_info, std::optional<card_rates>> ask(const device_choice& choice, bool measure)
+{
+    const json request{{"protocol", protocol}, {"device", choice.spec}, {"measure", measure}};
+    const child_result r = run_child(answering_program(), {"child", "info"}, request.dump(), std::chrono::seconds(60), nullptr);
+    if (r.how != child_result::end::answered)
+        throw input_error(r.last_words.empty() ? choice.spec + ": " + without_answer(r, role::timed, std::chrono::seconds(60)).cold.result.message
+                                               : r.last_words);
+    try {
+        const json j = json::parse(r.answer);
+        std::optional<card_rates> rates;
+        if (const auto found = j.find("rates"); found != j.end()) rates = rates_from(*found);
+        return {info_from(j), rates};
+    } catch (const json::exception&) {
+        throw input_error(choice.spec + ": its child process gave an answer that makes no sense");
+    }
+}
+
 volatile std::uint8_t* shared_call()
 {
     void* p = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, child_call_fd, 0);
@@ -123,12 +157,25 @@ void child_measure(const json& request)
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
 
+/// A card that cannot be measured can still be measured on: the roofline falls back, and says why.
+card_rates measured_rates(device& dev)
+{
+    try {
+        return dev.measure_rates().value_or(card_rates{});
+    } catch (const device_error& e) {
+        const std::string why = std::string("not measured: ") + e.what();
+        return {0, 0, why, why};
+    }
+}
+
 void child_info(const json& request)
 {
     device_options options;
     options.current_call = shared_call();
     const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
-    answer(info_json(dev->info()));
+    json j = info_json(dev->info());
+    if (request.at("measure").get<bool>()) j["rates"] = rates_json(measured_rates(*dev));
+    answer(j);
 }
 
 }  // namespace
@@ -139,19 +186,9 @@ std::optional<std::string> stand_in_program()
     return name && *name ? std::optional<std::string>(name) : std::nullopt;
 }
 
-device_info ask_device(const device_choice& choice)
-{
-    const json request{{"protocol", protocol}, {"device", choice.spec}};
-    const child_result r = run_child(answering_program(), {"child", "info"}, request.dump(), std::chrono::seconds(60), nullptr);
-    if (r.how != child_result::end::answered)
-        throw input_error(r.last_words.empty() ? choice.spec + ": " + without_answer(r, role::timed, std::chrono::seconds(60)).cold.result.message
-                                               : r.last_words);
-    try {
-        return info_from(json::parse(r.answer));
-    } catch (const json::exception&) {
-        throw input_error(choice.spec + ": its child process gave an answer that makes no sense");
-    }
-}
+std::pair<device_info, std::optional<card_rates>> ask_device_and_rates(const device_choice& choice) { return ask(choice, true); }
+
+device_info ask_device(const device_choice& choice) { return ask(choice, false).first; }
 
 std::optional<device_info> try_device(const device_choice& choice)
 {

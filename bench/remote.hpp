@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace vrambench {
 
@@ -18,6 +19,9 @@ device_info ask_device(const device_choice& choice);
 
 /// The same, without an error.
 std::optional<device_info> try_device(const device_choice& choice);
+
+/// The same and what the GPU reaches, which takes some seconds. No rates where they cannot be measured. Throws input_error.
+std::pair<device_info, std::optional<card_rates>> ask_device_and_rates(const device_choice& choice);
 
 /// One repetition in a child. A child that dies is `crashed`, one that outlasts the timeout `timeout`, one whose answer
 /// makes no sense `crashed`: all are repetitions. Throws run_interrupted.

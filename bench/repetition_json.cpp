@@ -30,30 +30,35 @@ histogram histogram_from(const json& j)
     return histogram::from_bins(bins, whole_from(j.at("sum_ps"), "sum_ps"), whole_from(j.at("max_ps"), "max_ps"));
 }
 
+/// Calls `each(name, histogram)` for every histogram of a pass; `p` may be const.
+template <class Pass, class Each> void for_each_histogram(Pass& p, Each each)
+{
+    for (std::size_t k = 0; k < path_kinds; ++k) {
+        const std::string how = to_string(static_cast<path>(k));
+        each("alloc_ns." + how, p.alloc[k]);
+        each("alloc_drain_ns." + how, p.alloc_parts[k].drain);
+        each("alloc_idle_ns." + how, p.alloc_parts[k].idle);
+        each("free_ns." + how, p.free[k]);
+        each("free_drain_ns." + how, p.free_parts[k].drain);
+        each("free_idle_ns." + how, p.free_parts[k].idle);
+    }
+    for (auto& f : p.phases) each("step_ns." + json_text(f.name).template get<std::string>(), f.step);
+}
+
 json histograms_json(const pass_measurement& p)
 {
     json all = json::object();
-    const auto add = [&](const std::string& name, const histogram& h) {
+    for_each_histogram(p, [&](const std::string& name, const histogram& h) {
         if (h.count() != 0) all[name] = histogram_json(h);
-    };
-    for (std::size_t k = 0; k < path_kinds; ++k) {
-        add(std::string("alloc_ns.") + to_string(static_cast<path>(k)), p.alloc[k]);
-        add(std::string("free_ns.") + to_string(static_cast<path>(k)), p.free[k]);
-    }
-    for (const phase_measurement& f : p.phases) add("step_ns." + json_text(f.name).get<std::string>(), f.step);
+    });
     return all;
 }
 
 void read_histograms(const json& all, pass_measurement& p)
 {
-    const auto read = [&](const std::string& name, histogram& h) {
+    for_each_histogram(p, [&](const std::string& name, histogram& h) {
         if (const auto found = all.find(name); found != all.end()) h = histogram_from(*found);
-    };
-    for (std::size_t k = 0; k < path_kinds; ++k) {
-        read(std::string("alloc_ns.") + to_string(static_cast<path>(k)), p.alloc[k]);
-        read(std::string("free_ns.") + to_string(static_cast<path>(k)), p.free[k]);
-    }
-    for (phase_measurement& f : p.phases) read("step_ns." + f.name, f.step);
+    });
 }
 
 driver_call_counts driver_calls_from(const json& j)
@@ -122,24 +127,30 @@ void read_recovery(const json& j, pass_measurement& p)
 
 json raw_json(const pass_measurement& p)
 {
-    return {{"events", p.events},
-            {"time_ps", p.time_ps},
-            {"phases", phases_json(p.phases)},
-            {"free_bytes_at_start", p.free_bytes_at_start},
-            {"busy_ps", p.activity.busy_ps},
-            {"empty_queue_ps", p.activity.empty_queue_ps},
-            {"span_ps", p.activity.span_ps},
-            {"peak_live_bytes", p.peak_live_bytes},
-            {"peak_reserved_bytes", p.peak_reserved_bytes},
-            {"peak_device_bytes", p.peak_device_bytes},
-            {"end_reserved_bytes", p.end_reserved_bytes},
-            {"live_byte_ps", json_number(p.live_byte_ps)},
-            {"reserved_byte_ps", json_number(p.reserved_byte_ps)},
-            {"driver_calls", driver_calls_json(p.calls)},
-            {"refused_calls", sparse_calls_json(p.refused)},
-            {"teardown_calls", sparse_calls_json(p.teardown_calls)},
-            {"oom", recovery_json(p)},
-            {"cached_blocks_bytes", p.cached_blocks}};
+    json j = {{"events", p.events},
+              {"time_ps", p.time_ps},
+              {"phases", phases_json(p.phases)},
+              {"free_bytes_at_start", p.free_bytes_at_start},
+              {"busy_ps", p.activity.busy_ps},
+              {"empty_queue_ps", p.activity.empty_queue_ps},
+              {"span_ps", p.activity.span_ps},
+              {"peak_live_bytes", p.peak_live_bytes},
+              {"peak_reserved_bytes", p.peak_reserved_bytes},
+              {"peak_device_bytes", p.peak_device_bytes},
+              {"end_reserved_bytes", p.end_reserved_bytes},
+              {"live_byte_ps", json_number(p.live_byte_ps)},
+              {"reserved_byte_ps", json_number(p.reserved_byte_ps)},
+              {"driver_calls", driver_calls_json(p.calls)},
+              {"refused_calls", sparse_calls_json(p.refused)},
+              {"teardown_calls", sparse_calls_json(p.teardown_calls)},
+              {"oom", recovery_json(p)},
+              {"cached_blocks_bytes", p.cached_blocks}};
+    if (p.unsplit_calls != 0) j["unsplit_calls"] = p.unsplit_calls;
+    if (p.activity.overrun_kernels >= 0) {    // where the device counts them
+        j["stated_kernels"] = p.activity.stated_kernels;
+        j["overrun_kernels"] = p.activity.overrun_kernels;
+    }
+    return j;
 }
 
 double double_from(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
@@ -164,6 +175,9 @@ void read_raw(const json& j, pass_measurement& p)
     p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
     read_recovery(j.at("oom"), p);
     read(j, "cached_blocks_bytes", p.cached_blocks);
+    read_if_there(j, "unsplit_calls", p.unsplit_calls);
+    read_if_there(j, "stated_kernels", p.activity.stated_kernels);
+    read_if_there(j, "overrun_kernels", p.activity.overrun_kernels);
 }
 
 json hazards_json(const std::vector<hazard>& hazards)
@@ -207,22 +221,42 @@ outcome outcome_from(const json& j)
     return o;
 }
 
+json condition_json(const card_condition& c)
+{
+    return {{"sm_mhz", c.sm_mhz}, {"memory_mhz", c.memory_mhz}, {"temperature_c", c.temperature_c},
+            {"power_mw", c.power_mw}, {"held_by", c.held_by}};
+}
+
+card_condition condition_from(const json& j)
+{
+    card_condition c;
+    read(j, "sm_mhz", c.sm_mhz);
+    read(j, "memory_mhz", c.memory_mhz);
+    read(j, "temperature_c", c.temperature_c);
+    read(j, "power_mw", c.power_mw);
+    j.at("held_by").get_to(c.held_by);
+    return c;
+}
+
 json entry_json(const repetition& r, const pass_measurement& p, const char* pass)
 {
     const bool whole = p.result.what == status::completed;
     // A did-not-finish has no metrics: what it had reached stands under a name that nobody compares by accident.
-    return {{"index", r.index},
-            {"order", r.order},
-            {"process", r.process},
-            {"pass", pass},
-            {"role", to_string(r.what)},
-            {"outcome", outcome_json(p.result)},
-            {"metrics", whole ? raw_json(p) : json::object()},
-            {"reached", whole ? json(nullptr) : raw_json(p)},
-            {"histograms", histograms_json(p)},
-            {"hazard_count", p.hazard_count},
-            {"hazards", hazards_json(p.hazards)},
-            {"disturbed", r.disturbed ? json_text(*r.disturbed) : json(nullptr)}};
+    json j = {{"index", r.index},
+              {"order", r.order},
+              {"process", r.process},
+              {"pass", pass},
+              {"role", to_string(r.what)},
+              {"outcome", outcome_json(p.result)},
+              {"metrics", whole ? raw_json(p) : json::object()},
+              {"reached", whole ? json(nullptr) : raw_json(p)},
+              {"histograms", histograms_json(p)},
+              {"hazard_count", p.hazard_count},
+              {"hazards", hazards_json(p.hazards)},
+              {"disturbed", r.disturbed ? json_text(*r.disturbed) : json(nullptr)}};
+    // Of the repetition, not of a pass: they stand with its first entry.
+    if (&p == &r.cold && r.before && r.after) j["clocks"] = {{"before", condition_json(*r.before)}, {"after", condition_json(*r.after)}};
+    return j;
 }
 
 pass_measurement pass_from(const json& entry)
@@ -244,6 +278,10 @@ repetition repetition_from(const json& entry)
     read(entry, "process", r.process);
     r.what = from_word<role>(entry.at("role").get<std::string>(), 3, "role");
     r.cold = pass_from(entry);
+    if (const auto clocks = entry.find("clocks"); clocks != entry.end()) {
+        r.before = condition_from(clocks->at("before"));
+        r.after = condition_from(clocks->at("after"));
+    }
     if (const json& d = entry.at("disturbed"); !d.is_null()) r.disturbed = d.get<std::string>();
     return r;
 }

@@ -1,6 +1,8 @@
 #include "bench/runner.hpp"
 
+#include "bench/clock_watch.hpp"
 #include "bench/failure_cause.hpp"
+#include "bench/long_calls.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -138,8 +140,8 @@ public:
                 const kernel_settings& kernels, std::uint64_t start_free)
         : trace_(t), summary_(summary), header_(t.header()), device_(dev), clock_(dev.clock()), allocator_(alloc), mode_(mode),
           kernels_(dev.info(), kernels), start_free_(start_free), observer_(dev.observer()),
-          needs_accesses_(observer_ || !dev.info().simulated || kernels_.needs_traffic()), blocks_(summary.block_ids),
-          externals_(summary.external_ids), graphs_(summary.graph_ids), steps_(header_, clock_.now_ps())
+          simulated_(dev.info().simulated), needs_accesses_(observer_ || !simulated_ || kernels_.needs_traffic()), blocks_(summary.block_ids),
+          externals_(summary.external_ids), graphs_(summary.graph_ids), steps_(header_, clock_.now_ps()), long_calls_(dev)
     {
     }
 
@@ -188,6 +190,7 @@ private:
     kernel_clock kernels_;
     std::uint64_t start_free_;
     block_observer* observer_;
+    bool simulated_;
     bool needs_accesses_;
 
     pass_measurement m_;
@@ -199,6 +202,7 @@ private:
     std::optional<event> capturing_;             ///< the graph_begin, in graph mode
     std::optional<std::uint32_t> recording_;     ///< graph between graph_begin and graph_end, in eager mode
     step_meter steps_;
+    long_calls long_calls_;
     byte_integral live_over_time_, reserved_over_time_;
     std::uint64_t live_ = 0, external_live_ = 0, reserved_ = 0, born_ = 0, index_ = 0;
     std::int64_t begin_ps_ = 0;
@@ -301,6 +305,7 @@ void pass_runner::allocate(const event& e)
     const std::int64_t t1 = clock_.now_ps();
     if (allocator_.asks_after_calls()) allocator_.after_call(&a);
     m_.alloc[static_cast<int>(a.how)].add(t1 - t0);
+    long_calls_.add(m_.alloc_parts[static_cast<int>(a.how)], t0, t1);
     reserved_may_have_changed(t1);
     if (!a.pointer) out_of_memory(e, a);
     blocks_[e.id] = {a.pointer, a.granted_bytes, e.bytes, born_++, e.stream};
@@ -320,6 +325,7 @@ void pass_runner::deallocate(const event& e)
     const std::int64_t t1 = clock_.now_ps();
     if (allocator_.asks_after_calls()) allocator_.after_call(nullptr);
     m_.free[static_cast<int>(d.how)].add(t1 - t0);
+    long_calls_.add(m_.free_parts[static_cast<int>(d.how)], t0, t1);
     live_ -= b.bytes;
     b.pointer = 0;
     live_over_time_.change(t1, live_);
@@ -348,7 +354,7 @@ void pass_runner::launch(const event& e, const event_batch& batch)
     if (kernels_.needs_traffic()) {
         std::uint64_t bytes = 0;
         for (const auto& a : accesses_) bytes += a.bytes;
-        duration = kernels_.traffic_ps(bytes);
+        duration = simulated_ ? kernels_.traffic_ps(bytes) : 0;    // a card's kernel lasts as long as its traffic does
     } else {
         duration = kernels_.duration_ps(e);
     }
@@ -549,6 +555,8 @@ void pass_runner::account_time(std::int64_t end)
     m_.live_byte_ps = live_over_time_.total();
     m_.reserved_byte_ps = reserved_over_time_.total();
     if (m_.result.what == status::crashed) return;    // the device may answer nothing any more
+    long_calls_.resolve();
+    m_.unsplit_calls = long_calls_.unsplit();
     m_.activity = device_.activity();
     m_.recovery = allocator_.take_recovery();
 }
@@ -621,11 +629,22 @@ device_options options_for(const cell& c, role what, const run_controls& control
 /// With the allocator gone the card must be as free as it was: else another process took or gave back memory.
 std::optional<std::string> foreign_memory(const cell& c, device& dev, std::uint64_t start_free)
 {
+    if (c.on.simulated) return std::nullopt;
     if (c.allocator.spec.find("pool=default") != std::string::npos) return std::nullopt;    // it keeps what it has
     const std::uint64_t now = dev.query_memory().free_bytes;
     const std::uint64_t moved = now > start_free ? now - start_free : start_free - now;
     if (moved <= dev.info().physical_block) return std::nullopt;
     return "memory outside this process changed by " + human_size(moved);
+}
+
+/// Why the figures of a finished repetition must not be used. A broken card answers nothing; its outcome says so already.
+std::optional<std::string> why_disturbed(const repetition& r, const cell& c, device& dev, std::uint64_t start_free)
+{
+    if ((r.steady ? *r.steady : r.cold).result.what == status::crashed) return std::nullopt;
+    std::optional<std::string> why;
+    if (r.what == role::timed && r.before && r.after) why = clocks_disturbed(*r.before, *r.after);
+    if (!why) quietly([&] { why = foreign_memory(c, dev, start_free); });
+    return why;
 }
 
 repetition not_started(repetition r, status what, const std::string& why)
@@ -669,13 +688,15 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     } catch (const policy_error& e) {
         return not_started(std::move(r), status::crashed, e.what());
     }
+    r.before = dev->condition();
     r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
     if (r.cold.result.what == status::completed)
         r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+    r.after = dev->condition();
     const driver_call_counts before = dev->calls();
     alloc.reset();
     (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);
-    if (!c.on.simulated) r.disturbed = foreign_memory(c, *dev, start_free);
+    r.disturbed = why_disturbed(r, c, *dev, start_free);
     return r;
 }
 

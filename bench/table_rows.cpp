@@ -78,10 +78,22 @@ std::array<std::string, value_columns> values_of(const cell_metrics& m, double f
             allocates ? duration(n.any_alloc.max, floor_ns) : "-"};
 }
 
+/// Above this share the stated kernel times are no longer what ran: design of the kernels, docs/metrics.md.
+constexpr double most_overruns = 0.01;
+
+std::string share(double of_one)
+{
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", of_one * 100);
+    return text;
+}
+
 std::string outcome_words(const pass_metrics& m)
 {
     if (!m.result) return "not measured";
     std::string words = in_words(*m.result);
+    if (m.numbers && m.numbers->overrun_share && as_double(m.numbers->overrun_share->median) > most_overruns)
+        words += ", " + share(as_double(m.numbers->overrun_share->median)) + " overran";
     if (m.hazard_count != 0) words += ", " + std::to_string(m.hazard_count) + (m.hazard_count == 1 ? " hazard" : " hazards");
     return shown(words);
 }

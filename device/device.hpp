@@ -11,9 +11,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace vrambench {
 
@@ -67,9 +69,29 @@ struct device_info {
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t pool_step = 1;             ///< they take memory of the device in multiples of this, bytes,
     std::uint64_t pool_margin = 0;           ///< and only while this much stays free beside it
-    std::uint64_t flops_per_second = 0;      ///< f16 matrix rate, measured
-    std::uint64_t bytes_per_second = 0;      ///< read plus written, measured
+    std::uint64_t flops_per_second = 0;      ///< f16 matrix rate: of the roofline that kernel times follow
+    std::uint64_t bytes_per_second = 0;      ///< read plus written: the same
     std::map<std::string, std::string> facts = {};   ///< what else is worth knowing: driver, architecture, ECC, ...
+};
+
+/// What a card reaches, by kernels of ours. The process that plans asks once; every repetition of the run uses the same.
+struct card_rates {
+    std::uint64_t flops_per_second = 0;      ///< f16 matrix rate; 0: the kernel has no form for this card
+    std::uint64_t bytes_per_second = 0;      ///< read plus written
+    std::string flops_source;                ///< how each was measured, or why not and what stands in its place
+    std::string bytes_source;
+};
+
+/// Puts measured rates into the roofline. What was not measured is that of an H200, as in the simulator's profile; the
+/// facts say so.
+void use_rates(device_info& info, const card_rates& rates);
+
+/// How a card's clocks stand, as its vendor's management library says.
+struct card_condition {
+    std::uint64_t sm_mhz = 0, memory_mhz = 0;
+    std::uint64_t temperature_c = 0;
+    std::uint64_t power_mw = 0;
+    std::vector<std::string> held_by;        ///< what keeps the clocks from being higher: "idle", "power-cap", ...
 };
 
 struct memory_info {
@@ -110,6 +132,8 @@ struct device_activity {
     std::int64_t busy_ps = 0;                ///< time in which at least one kernel ran
     std::int64_t empty_queue_ps = 0;         ///< time in which no launch waited behind a running one
     std::int64_t span_ps = 0;                ///< from the reset to the end of the last kernel or of the host, the later
+    std::int64_t stated_kernels = -1;        ///< launches with a stated time and blocks to touch (a GPU)
+    std::int64_t overrun_kernels = -1;       ///< of these, those whose writing alone outlasted the stated time
 };
 
 class device {
@@ -167,9 +191,14 @@ public:
     virtual void reset_activity() = 0;
     /// Host time at which the work queued now will have ended (sim), or negative where it cannot be known in advance (a GPU).
     virtual std::int64_t busy_until_ps() const { return -1; }
-    /// A GPU, when it has been synchronised: time between two host times in which a kernel ran, by the kernels' own stamps
-    /// (their timer is matched to the host's at reset_activity(), to some microseconds). Negative: not known.
+    /// Time between two past host times in which a kernel ran. Negative: not known. On a GPU by the kernels' own stamps, once
+    /// it has been synchronised (their timer is matched to the host's at reset_activity(), to some microseconds); on `sim`
+    /// exact as long as nothing was launched since `begin`.
     virtual std::int64_t busy_within_ps(std::int64_t /*begin*/, std::int64_t /*end*/) { return -1; }
+    /// Clocks, temperature and power now; none where no management library tells. Takes some milliseconds.
+    virtual std::optional<card_condition> condition() { return std::nullopt; }
+    /// Measures what the card reaches (about two seconds, up to 2 GiB of its memory); none on a simulated device.
+    virtual std::optional<card_rates> measure_rates() { return std::nullopt; }
     /// Lowest free bytes since reset_low_water(), where the device knows it without asking (sim); else UINT64_MAX.
     virtual std::uint64_t lowest_free_bytes() const { return UINT64_MAX; }
     virtual void reset_low_water() {}

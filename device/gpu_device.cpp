@@ -1,6 +1,8 @@
 #include "device/gpu_device.hpp"
 
+#include "device/gpu_rates.hpp"
 #include "device/kernels_launch.hpp"
+#include "device/launch_log.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -80,11 +82,6 @@ private:
     mutable std::vector<hazard> found_;
 };
 
-/// A stretch in which at least one kernel ran, device time, nanoseconds.
-struct busy_interval {
-    unsigned long long begin = 0, end = 0;
-};
-
 class gpu_device final : public device {
 public:
     gpu_device(int ordinal, const std::string& spec, const device_options& options, volatile std::uint8_t* current_call);
@@ -128,6 +125,8 @@ public:
     device_activity activity() override;
     std::int64_t busy_within_ps(std::int64_t begin, std::int64_t end) override;
     void reset_activity() override;
+    std::optional<card_condition> condition() override;
+    std::optional<card_rates> measure_rates() override;
     std::uint64_t lowest_free_bytes() const override { return options_.follow_free_memory ? lowest_free_ : UINT64_MAX; }
     void reset_low_water() override;
     block_observer* observer() override { return keeper_.get(); }
@@ -154,7 +153,9 @@ private:
     void warm_up();
     void touch(launch_arguments& a, const kernel_access& access);
     void match_timers();
-    const std::vector<busy_interval>& busy_intervals();
+    bool is_logged() const { return options_.stamps && launches_ <= stamp_slots && !replayed_; }
+    const launch_log& log();
+    std::uint64_t overruns() const;
 
     int ordinal_;
     device_options options_;
@@ -162,6 +163,7 @@ private:
     device_info info_;
     properties properties_{};
     virtual_memory virtual_;
+    management management_;
     bool has_virtual_ = false;
     std::vector<stream_t> streams_;
     std::vector<event_t> events_;
@@ -173,9 +175,14 @@ private:
     mismatch_report* report_ = nullptr;
     std::unique_ptr<pattern_keeper> keeper_;
     std::uint64_t launches_ = 0;                ///< since reset_activity()
-    std::vector<busy_interval> busy_;           ///< of the first busy_launches_ launches
-    std::uint64_t busy_launches_ = 0;
+    std::vector<std::int64_t> launched_ps_;     ///< host time of each, a ring like the stamps
+    std::uint64_t stated_ = 0;                  ///< of the launches, those whose stated time their writing may outlast
+    std::uint64_t overruns_before_ = 0;
+    bool replayed_ = false;                     ///< a graph's stamps are those of its first and last replay
+    std::optional<launch_log> log_;             ///< of the first logged_ launches
+    std::uint64_t logged_ = 0;
     std::int64_t timer_offset_ps_ = 0;          ///< host time minus device time
+    std::int64_t launch_latency_ps_ = 0;        ///< from a launch to the kernel's start on an idle card
     std::int64_t activity_began_ps_ = 0;
     std::uint64_t lowest_free_ = UINT64_MAX;
 };
@@ -221,10 +228,13 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
                    {"architecture", std::to_string(properties_.major) + "." + std::to_string(properties_.minor)},
                    {"multiprocessors", std::to_string(properties_.multiprocessors)}, {"ecc", properties_.ecc ? "on" : "off"},
                    {"integrated", properties_.integrated ? "yes" : "no"}};
-    // The roofline of an H200, as in the simulator's profile, until the card's own rates are measured.
-    info_.flops_per_second = 790'000'000'000'000;
-    info_.bytes_per_second = 4'300'000'000'000;
+    use_rates(info_, options_.rates.value_or(card_rates{}));
+    char bus[32] = {};
+    check(driver_call::memory_info, bus_id(bus, sizeof bus, ordinal));
+    info_.facts["clocks"] = management_.load(bus) ? std::string("read with ") + management::library
+                                                  : std::string("not known: ") + management::library + " " + management_.why_not();
     clock_ = host_clock::counter();
+    launched_ps_.assign(stamp_slots, 0);    // written once, so that no launch meets a page that is not there
 
     void* p = nullptr;
     check(driver_call::malloc, gpu::malloc(&p, stamp_slots * sizeof(launch_stamp)));
@@ -561,8 +571,12 @@ void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     a.stride = options_.check == integrity_check::full ? 1 : sample_stride;
     a.hold_ns = static_cast<unsigned long long>(picoseconds / 1000);
     a.launch = launches_;
-    a.stamp = stamps_ + launches_ % stamp_slots;
     a.report = report_;
+    if (a.n_blocks > 0 && a.hold_ns > 0) ++stated_;
+    if (options_.stamps) {
+        a.stamp = stamps_ + launches_ % stamp_slots;
+        launched_ps_[launches_ % stamp_slots] = clock_.now_ps();
+    }
     ++launches_;
     check(driver_call::launch, launch_work(streams_[stream], properties_.multiprocessors, a));
     count(driver_call::launch);
@@ -583,6 +597,7 @@ void gpu_device::capture_end(stream_id stream, graph_id graph)
 void gpu_device::graph_launch(graph_id graph, stream_id stream)
 {
     const calling c(*this, driver_call::graph_launch);
+    replayed_ = true;
     check(driver_call::graph_launch, gpu::graph_launch(graphs_.at(graph), streams_[stream]));
     count(driver_call::graph_launch);
 }
@@ -595,8 +610,10 @@ void gpu_device::reset_activity()
     match_timers();
     check(driver_call::sync, fill(stamps_, 0xff, stamp_slots * sizeof(launch_stamp)));
     check(driver_call::sync, device_sync());
-    launches_ = busy_launches_ = 0;
-    busy_.clear();
+    launches_ = stated_ = logged_ = 0;
+    log_.reset();
+    replayed_ = false;
+    overruns_before_ = overruns();
     activity_began_ps_ = clock_.now_ps();
 }
 
@@ -619,57 +636,70 @@ void gpu_device::match_timers()
         check(driver_call::memory_info, copy_out(&s, stamps_, sizeof s));
         if (end - begin >= tightest) continue;
         tightest = end - begin;
-        const auto middle = static_cast<std::int64_t>(s.start + (~s.inverted_end - s.start) / 2) * 1000;
-        timer_offset_ps_ = begin + (end - begin) / 2 - middle;
+        const auto half = static_cast<std::int64_t>((~s.inverted_end - s.start) / 2) * 1000;
+        timer_offset_ps_ = begin + (end - begin) / 2 - half - static_cast<std::int64_t>(s.start) * 1000;
+        launch_latency_ps_ = (end - begin) / 2 - half;
     }
 }
 
-/// Reads the stamps, once for any number of launches, and joins what overlaps.
-const std::vector<busy_interval>& gpu_device::busy_intervals()
+/// Reads the stamps, once for any number of launches, and puts them on the host's clock.
+const launch_log& gpu_device::log()
 {
-    if (busy_launches_ == launches_) return busy_;
+    if (log_ && logged_ == launches_) return *log_;
     std::vector<launch_stamp> stamps(launches_);
     check(driver_call::memory_info, copy_out(stamps.data(), stamps_, launches_ * sizeof(launch_stamp)));
-    std::sort(stamps.begin(), stamps.end(), [](const auto& x, const auto& y) { return x.start < y.start; });
-    busy_.clear();
-    for (const auto& s : stamps) {
-        const unsigned long long end = ~s.inverted_end;
-        if (!busy_.empty() && s.start <= busy_.back().end)
-            busy_.back().end = std::max(busy_.back().end, end);
-        else
-            busy_.push_back({s.start, end});
+    const auto on_host = [&](unsigned long long ns) { return static_cast<std::int64_t>(ns) * 1000 + timer_offset_ps_; };
+    std::vector<launch_times> times;
+    times.reserve(launches_);
+    for (std::uint64_t i = 0; i < launches_; ++i) {
+        if (stamps[i].start == ~0ull) continue;    // captured, not executed
+        times.push_back({launched_ps_[i] + launch_latency_ps_, on_host(stamps[i].start), on_host(~stamps[i].inverted_end)});
     }
-    busy_launches_ = launches_;
-    return busy_;
+    logged_ = launches_;
+    return log_.emplace(std::move(times));
 }
 
 std::int64_t gpu_device::busy_within_ps(std::int64_t begin, std::int64_t end)
 {
-    if (launches_ > stamp_slots) return -1;
-    std::int64_t busy = 0;
-    const auto& all = busy_intervals();
-    auto at = std::partition_point(all.begin(), all.end(), [&](const busy_interval& i) {
-        return static_cast<std::int64_t>(i.end) * 1000 + timer_offset_ps_ <= begin;
-    });
-    for (; at != all.end(); ++at) {
-        const std::int64_t from = std::max(begin, static_cast<std::int64_t>(at->begin) * 1000 + timer_offset_ps_);
-        const std::int64_t to = std::min(end, static_cast<std::int64_t>(at->end) * 1000 + timer_offset_ps_);
-        if (from >= end) break;
-        if (to > from) busy += to - from;
-    }
-    return busy;
+    return is_logged() ? log().busy_within_ps(begin, end) : -1;
+}
+
+/// Kernels that outlasted their time, since the device was opened.
+std::uint64_t gpu_device::overruns() const
+{
+    mismatch_report r{};
+    check(driver_call::memory_info, copy_out(&r, report_, sizeof r));
+    return r.overruns;
 }
 
 device_activity gpu_device::activity()
 {
     device_activity a;
     a.span_ps = clock_.now_ps() - activity_began_ps_;
-    a.empty_queue_ps = -1;    // a GPU does not tell
-    a.busy_ps = -1;
-    if (launches_ > stamp_slots) return a;    // the first stamps were overwritten
-    a.busy_ps = 0;
-    for (const auto& i : busy_intervals()) a.busy_ps += static_cast<std::int64_t>(i.end - i.begin) * 1000;
+    a.empty_queue_ps = a.busy_ps = -1;
+    if (!replayed_) {
+        a.stated_kernels = static_cast<std::int64_t>(stated_);
+        a.overrun_kernels = static_cast<std::int64_t>(overruns() - overruns_before_);
+    }
+    if (!is_logged()) return a;    // the first stamps were overwritten
+    a.busy_ps = log().busy_ps();
+    a.empty_queue_ps = a.span_ps - log().waiting_ps();
     return a;
+}
+
+std::optional<card_condition> gpu_device::condition()
+{
+    clock_reading r{};
+    if (!management_.read(&r)) return std::nullopt;
+    card_condition c{r.sm_mhz, r.memory_mhz, r.temperature_c, r.power_mw, {}};
+    for (const auto& h : clock_holders)
+        if (r.held_by & h.bit) c.held_by.emplace_back(h.name);
+    return c;
+}
+
+std::optional<card_rates> gpu_device::measure_rates()
+{
+    return gpu::measure_rates(streams_[0], properties_.multiprocessors, clock_);
 }
 
 }  // namespace

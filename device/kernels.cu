@@ -1,5 +1,10 @@
 #include "device/kernels_launch.hpp"
 
+#if !defined(__HIP_PLATFORM_AMD__)
+#include <cuda_fp16.h>
+#include <mma.h>
+#endif
+
 namespace vrambench::gpu {
 
 namespace {
@@ -60,7 +65,7 @@ __global__ void work(launch_arguments a)
     __shared__ unsigned long long began;
     if (threadIdx.x == 0) {
         began = now_ns();
-        atomicMin(&a.stamp->start, began);
+        if (a.stamp) atomicMin(&a.stamp->start, began);
     }
     __syncthreads();
     for (int n = 0; n < a.n_blocks; ++n)
@@ -75,7 +80,74 @@ __global__ void work(launch_arguments a)
     for (int n = 0; n < a.n_blocks; ++n)
         if (a.blocks[n].verify) verify_block(a.blocks[n], a);
     __syncthreads();
-    if (threadIdx.x == 0) atomicMin(&a.stamp->inverted_end, ~now_ns());
+    if (threadIdx.x == 0 && a.stamp) atomicMin(&a.stamp->inverted_end, ~now_ns());
+}
+
+// -- what the card reaches
+
+__global__ void copy(const uint4* from, uint4* to, unsigned long long n, unsigned times)
+{
+    const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+    for (unsigned t = 0; t < times; ++t)
+        for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step)
+            to[i] = from[i];
+}
+
+constexpr int multiply_groups = 2;      // of threads_per_block on each multiprocessor
+constexpr int chains = 8;               // of sums that do not wait for each other
+
+// The host's side of the compilation has no architecture; it only needs the name of the kernel.
+#if defined(__HIP_PLATFORM_AMD__) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 530
+__device__ float multiply_rounds(unsigned, multiply_report* report)
+{
+    report->how = multiply_how::none;
+    return 0;
+}
+#elif __CUDA_ARCH__ >= 700
+__device__ float multiply_rounds(unsigned rounds, multiply_report* report)
+{
+    using namespace nvcuda;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[chains];
+    wmma::fill_fragment(a, __float2half(0.5f + static_cast<float>(blockIdx.x % 2)));
+    wmma::fill_fragment(b, __float2half(0.25f));
+    for (auto& s : sums) wmma::fill_fragment(s, 0.0f);
+    for (unsigned r = 0; r < rounds; ++r)
+#pragma unroll
+        for (auto& s : sums) wmma::mma_sync(s, a, b, s);
+    float total = 0;
+    for (auto& s : sums)
+        for (int i = 0; i < s.num_elements; ++i) total += s.x[i];
+    report->how = multiply_how::tensor;
+    report->flops_of_a_warp = chains * 2 * 16 * 16 * 16;
+    return total;
+}
+#else
+__device__ float multiply_rounds(unsigned rounds, multiply_report* report)
+{
+    __half2 sums[chains];
+    for (auto& s : sums) s = __float2half2_rn(0.0f);
+    const __half2 a = __float2half2_rn(0.5f + static_cast<float>(blockIdx.x % 2)), b = __float2half2_rn(0.25f);
+    for (unsigned r = 0; r < rounds; ++r)
+#pragma unroll
+        for (auto& s : sums) s = __hfma2(a, b, s);
+    float total = 0;
+    for (auto& s : sums) total += __low2float(s) + __high2float(s);
+    report->how = multiply_how::packed;
+    report->flops_of_a_warp = chains * 2 * 2 * 32;
+    return total;
+}
+#endif
+
+__global__ void multiply(unsigned rounds, multiply_report* report)
+{
+    multiply_report mine{};
+    const float total = multiply_rounds(rounds, &mine);
+    if (total == -1.0f) report->sink = total;    // never: the factors are positive
+    if (blockIdx.x != 0 || threadIdx.x != 0) return;
+    report->how = mine.how;
+    report->flops_of_a_warp = mine.flops_of_a_warp;
 }
 
 }  // namespace
@@ -90,6 +162,25 @@ int launch_work(stream_t stream, int multiprocessors, const launch_arguments& a)
     const unsigned grid = static_cast<unsigned>(filling == 0 ? 1 : filling < most ? filling : most);
     work<<<grid, threads_per_block, 0, stream>>>(a);
     return take_last_error();
+}
+
+int launch_copy(stream_t stream, int multiprocessors, const void* from, void* to, std::uint64_t bytes, unsigned times)
+{
+    const unsigned grid = static_cast<unsigned>(multiprocessors) * 8;
+    copy<<<grid, threads_per_block, 0, stream>>>(static_cast<const uint4*>(from), static_cast<uint4*>(to), bytes / sizeof(uint4), times);
+    return take_last_error();
+}
+
+int launch_multiply(stream_t stream, int multiprocessors, unsigned rounds, multiply_report* report)
+{
+    const unsigned grid = static_cast<unsigned>(multiprocessors) * multiply_groups;
+    multiply<<<grid, threads_per_block, 0, stream>>>(rounds, report);
+    return take_last_error();
+}
+
+unsigned multiply_warps(int multiprocessors)
+{
+    return static_cast<unsigned>(multiprocessors) * multiply_groups * (threads_per_block / 32);
 }
 
 }  // namespace vrambench::gpu

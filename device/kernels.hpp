@@ -35,7 +35,7 @@ struct mismatch_report {
     unsigned long long expected;
     unsigned long long found;
     unsigned long long offset;       ///< in words
-    unsigned long long overruns;     ///< launches whose writing outlasted their stated time
+    unsigned long long overruns;     ///< launches whose writing outlasted their stated time, ever
 };
 
 struct launch_arguments {
@@ -45,8 +45,17 @@ struct launch_arguments {
     unsigned long long hold_ns = 0;
     unsigned long long seed = 0;
     unsigned long long launch = 0;   ///< index, for reports
-    launch_stamp* stamp = nullptr;
+    launch_stamp* stamp = nullptr;   ///< null: the launch is not stamped
     mismatch_report* report = nullptr;
+};
+
+/// Which form of the multiplying kernel ran: which one there is depends on what was compiled for the card.
+enum class multiply_how : unsigned { none, tensor, packed };
+
+struct multiply_report {
+    multiply_how how;
+    unsigned flops_of_a_warp;        ///< in one round
+    float sink;                      ///< keeps the compiler from leaving the work out
 };
 
 constexpr std::uint64_t pattern_key(std::uint32_t block, std::uint32_t generation)

@@ -12,4 +12,11 @@ namespace vrambench::gpu {
 /// Launches one kernel on `stream`; returns the vendor's status. `multiprocessors` of the card set the grid.
 int launch_work(stream_t stream, int multiprocessors, const launch_arguments& arguments);
 
+/// Copies `bytes` (a multiple of 16) `times` times over.
+int launch_copy(stream_t stream, int multiprocessors, const void* from, void* to, std::uint64_t bytes, unsigned times);
+
+/// Multiplies and adds f16 matrices in registers, `rounds` times in each of multiply_warps() warps.
+int launch_multiply(stream_t stream, int multiprocessors, unsigned rounds, multiply_report* report);
+unsigned multiply_warps(int multiprocessors);
+
 }  // namespace vrambench::gpu

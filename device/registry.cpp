@@ -156,8 +156,11 @@ std::unique_ptr<device> open_device(const device_choice& choice, const device_op
 {
     if (choice.kind == "sim") return open_sim(choice, options);
 #if defined(VRAMBENCH_HAVE_CUDA)
-    if (choice.kind == "cuda")
-        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, options, options.current_call);
+    if (choice.kind == "cuda") {
+        device_options with_rates = options;
+        with_rates.rates = choice.rates;
+        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, with_rates, options.current_call);
+    }
 #endif
     throw input_error("no device " + in_quotes(choice.spec) + " in this build");
 }

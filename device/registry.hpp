@@ -21,6 +21,7 @@ struct device_choice {
     bool simulated = false;
     config settings = {};
     std::string content = {};   ///< of a profile file: hash of its text, since its path does not say what it holds
+    std::optional<card_rates> rates = {};   ///< a GPU's, as measured when the run was planned; one set for all of its processes
 };
 
 enum class integrity_check : std::uint8_t { off, sample, full };
@@ -28,6 +29,8 @@ enum class integrity_check : std::uint8_t { off, sample, full };
 struct device_options {
     std::optional<std::uint64_t> vram_limit_bytes;   ///< free bytes at the start of the trace
     integrity_check check = integrity_check::full;   ///< sim: the hazard checker unless off; a GPU: what kernels verify
+    bool stamps = true;                              ///< a GPU: launches are stamped; off for the yardstick of what that costs
+    std::optional<card_rates> rates = {};            ///< a GPU: open_device puts the choice's here
     bool follow_free_memory = false;                 ///< a GPU: ask for free memory after every call that may change it
     volatile std::uint8_t* current_call = nullptr;   ///< a GPU: holds the driver call being made (driver_call + 1; 0: none)
 };

@@ -49,14 +49,26 @@ struct sim_device::pool_slot final : pool_listener {
 };
 
 struct sim_device::queued_launches {
-    std::vector<std::int64_t> ends;      ///< ring
+    struct stretch {
+        std::int64_t start = 0, end = 0;
+    };
+    std::vector<stretch> ring;
     std::size_t next = 0;
 
-    std::int64_t oldest() const { return ends[next]; }
-    void push(std::int64_t end)
+    std::int64_t oldest() const { return ring[next].end; }
+    void push(std::int64_t start, std::int64_t end)
     {
-        ends[next] = end;
-        next = next + 1 == ends.size() ? 0 : next + 1;
+        ring[next] = {start, end};
+        next = next + 1 == ring.size() ? 0 : next + 1;
+    }
+    /// Adds the launches that ended after `begin`, the last first. What left the ring had ended before the host went on.
+    void collect(std::int64_t begin, std::vector<std::pair<std::int64_t, std::int64_t>>& to) const
+    {
+        for (std::size_t i = 0, at = next; i < ring.size(); ++i) {
+            at = at == 0 ? ring.size() - 1 : at - 1;
+            if (ring[at].end <= begin) return;
+            to.emplace_back(ring[at].start, ring[at].end);
+        }
     }
 };
 
@@ -88,7 +100,7 @@ void sim_device::set_streams(std::uint32_t n)
 {
     order_.set_streams(n);
     queues_.resize(n);
-    for (auto& q : queues_) q.ends.assign(profile_.launch_queue, 0);
+    for (auto& q : queues_) q.ring.assign(profile_.launch_queue, {});
     meter_ = activity_meter(n == 1);
     meter_.reset(now_);
     if (checker_) checker_->set_streams(n);
@@ -99,6 +111,21 @@ std::int64_t sim_device::busy_until_ps() const
     std::int64_t end = 0;
     for (std::uint32_t s = 0; s < order_.streams(); ++s) end = std::max(end, order_.end_ps(s));
     return end;
+}
+
+std::int64_t sim_device::busy_within_ps(std::int64_t begin, std::int64_t end)
+{
+    std::vector<std::pair<std::int64_t, std::int64_t>> ran;
+    for (const auto& q : queues_) q.collect(begin, ran);
+    std::sort(ran.begin(), ran.end());
+    std::int64_t busy = 0, until = begin;
+    for (const auto& [from, to] : ran) {
+        const std::int64_t first = std::max(from, until), last = std::min(to, end);
+        if (last <= first) continue;
+        busy += last - first;
+        until = last;
+    }
+    return busy;
 }
 
 void sim_device::forbid_in_capture(driver_call call) const
@@ -410,10 +437,11 @@ void sim_device::wait_for_room(stream_id stream)
     now_ = std::max(now_, queues_[stream].oldest());    // the launch that is `depth` back must have ended
 }
 
-void sim_device::execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds)
+std::int64_t sim_device::execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds)
 {
     const std::int64_t start = order_.kernel(stream, ready, picoseconds + profile_.kernel_overhead);
     meter_.kernel(ready, start, order_.end_ps(stream), now_);
+    return start;
 }
 
 void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses)
@@ -425,8 +453,8 @@ void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     }
     wait_for_room(stream);
     spend(profile_.launch);
-    execute(stream, now_ + profile_.launch_latency, picoseconds);
-    queues_[stream].push(order_.end_ps(stream));
+    const std::int64_t start = execute(stream, now_ + profile_.launch_latency, picoseconds);
+    queues_[stream].push(start, order_.end_ps(stream));
     if (checker_) {
         const bool replay = !accesses.empty() && accesses.front().is_replayed();
         if (replay)
@@ -462,11 +490,13 @@ void sim_device::graph_launch(graph_id graph, stream_id stream)
     if (graph >= graphs_.size()) invalid(driver_call::graph_launch, "no such graph");
     wait_for_room(stream);
     spend(profile_.graph_launch);
+    std::int64_t start = now_;
     for (const auto& k : graphs_[graph]) {
-        execute(stream, now_ + profile_.launch_latency, k.picoseconds);
+        const std::int64_t began = execute(stream, now_ + profile_.launch_latency, k.picoseconds);
+        if (&k == &graphs_[graph].front()) start = began;    // one kernel follows the other without a gap
         if (checker_) checker_->replayed(stream, order_.clock(stream), k.accesses);
     }
-    queues_[stream].push(order_.end_ps(stream));
+    queues_[stream].push(start, order_.end_ps(stream));
     count(driver_call::graph_launch);
 }
 

@@ -64,6 +64,7 @@ public:
     device_activity activity() override { return meter_.read(now_); }
     void reset_activity() override { meter_.reset(now_); }
     std::int64_t busy_until_ps() const override;
+    std::int64_t busy_within_ps(std::int64_t begin, std::int64_t end) override;
     std::uint64_t lowest_free_bytes() const override { return memory_.lowest_free_bytes(); }
     void reset_low_water() override
     {
@@ -79,7 +80,7 @@ private:
         memory_loss how = memory_loss::destroy;
         const pool_slot* by = nullptr;       ///< other pools give up for this one
     };
-    struct queued_launches;    ///< ring of the end times of a stream's last launches
+    struct queued_launches;    ///< ring of when a stream's last launches ran
     struct captured_launch {
         std::int64_t picoseconds;
         std::vector<kernel_access> accesses;
@@ -96,7 +97,7 @@ private:
     void spend_release(std::uint64_t dropped_bytes);
     void wait_for_room(stream_id stream);
     void after_sync(const knowledge* known);
-    void execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds);
+    std::int64_t execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds);    ///< when it starts
     pool_slot& slot(pool_id pool);
     std::uint32_t release_all_pools();
 

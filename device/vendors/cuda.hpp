@@ -5,6 +5,8 @@
 // The runtime library is linked statically. The driver's own calls (virtual memory) are found through the runtime's
 // entry-point query, so that a binary starts on a machine without a driver. CUDA 12.0 to 13.x.
 
+#include "device/vendors/nvml.hpp"
+
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -59,6 +61,9 @@ inline int get_properties(int device, properties* p)
     p->pools = d.memoryPoolsSupported != 0;
     return 0;
 }
+
+/// "0000:0a:00.0": what the management library knows the card by.
+inline int bus_id(char* text, int size, int device) { return cudaDeviceGetPCIBusId(text, size, device); }
 
 // -- streams and events
 inline int stream_create(stream_t* s) { return cudaStreamCreateWithFlags(s, cudaStreamNonBlocking); }
