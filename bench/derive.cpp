@@ -191,7 +191,8 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
     derive_latency(used, &pass_measurement::free, n.free, n.any_free);
     derive_split(used, &pass_measurement::alloc_parts, n.alloc_split, n.any_alloc_split);
     derive_split(used, &pass_measurement::free_parts, n.free_split, n.any_free_split);
-    for (const pass_of& p : used) n.unsplit_calls += p.pass->unsplit_calls;
+    if (std::any_of(used.begin(), used.end(), [](const pass_of& p) { return p.pass->unsplit_calls != 0; }))
+        n.unsplit_calls = over(used, [](const pass_measurement& p) { return p.unsplit_calls; });
 }
 
 /// None where the device could not tell: a negative time says so.

@@ -58,7 +58,7 @@ struct pass_numbers {
     quantiles any_alloc, any_free;
     std::array<call_split, path_kinds> alloc_split, free_split;   ///< of the long calls (bench/long_calls.hpp)
     call_split any_alloc_split, any_free_split;
-    std::uint64_t unsplit_calls = 0;         ///< long calls whose parts are not known, in all used repetitions
+    std::optional<estimate> unsplit_calls;   ///< long calls whose parts are not known; none where all are known
     std::optional<estimate> device_idle_ns, stall_ns, host_bound, overrun_share;
     std::optional<estimate> peak_live_bytes, peak_reserved_bytes, peak_device_bytes, device_bloat, end_reserved_bytes;
     std::uint64_t max_live_bytes = 0;

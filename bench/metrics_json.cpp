@@ -163,7 +163,7 @@ json numbers_json(const pass_numbers& n)
     add_rate(out, "tg_tokens_per_s", n.tg_tokens_per_s);
     add_latency(out, "alloc_ns", n.alloc, n.any_alloc, n.alloc_split, n.any_alloc_split);
     add_latency(out, "free_ns", n.free, n.any_free, n.free_split, n.any_free_split);
-    if (n.unsplit_calls != 0) out.set("unsplit_calls", n.unsplit_calls);
+    out.add("unsplit_calls", n.unsplit_calls);
     out.add("device_idle_ns", n.device_idle_ns);
     out.add("stall_ns", n.stall_ns);
     out.add("host_bound", n.host_bound);

@@ -177,6 +177,40 @@ TEST_F(derived, leaves_out_what_the_device_does_not_know)
     EXPECT_EQ(value(n.added_ns), 400);
 }
 
+TEST_F(derived, merges_the_parts_of_long_calls)
+{
+    add(cell_, 1'000'000);
+    add(cell_, 1'000'000);
+    const auto grow = static_cast<int>(path::grow);
+    for (repetition& r : cell_.repetitions) {
+        r.cold.free_parts[grow].drain.add(6'000'000);
+        r.cold.free_parts[grow].idle.add(0);
+    }
+    cell_.repetitions[1].cold.free_parts[grow].drain.add(0);
+    cell_.repetitions[1].cold.free_parts[grow].idle.add(7'000'001);
+    EXPECT_FALSE(numbers().unsplit_calls);
+    cell_.repetitions[1].cold.unsplit_calls = 4;
+    const pass_numbers n = numbers();
+    EXPECT_EQ(n.free_split[grow].drain.each.count, 3u);
+    EXPECT_EQ(n.free_split[grow].drain.total, 6000);          // a pass
+    EXPECT_EQ(n.free_split[grow].idle.total, 3500.0005);
+    EXPECT_EQ(n.any_free_split.idle.each.max, 7000.001);
+    EXPECT_EQ(n.any_alloc_split.idle.each.count, 0u);
+    EXPECT_EQ(value(n.unsplit_calls), 2);             // the median of 0 and 4
+}
+
+TEST_F(derived, gives_the_share_of_kernels_that_overran)
+{
+    add(cell_, 1'000'000);
+    EXPECT_FALSE(numbers().overrun_share);    // the device does not count them
+    cell_.repetitions[0].cold.activity.stated_kernels = 200;
+    cell_.repetitions[0].cold.activity.overrun_kernels = 3;
+    EXPECT_EQ(value(numbers().overrun_share), 0.015);
+    cell_.repetitions[0].cold.activity.stated_kernels = 0;
+    cell_.repetitions[0].cold.activity.overrun_kernels = 0;
+    EXPECT_FALSE(numbers().overrun_share);
+}
+
 TEST_F(derived, divides_by_nothing_without_harm)
 {
     work_->summary.max_live_bytes = 0;

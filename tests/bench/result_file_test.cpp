@@ -74,6 +74,39 @@ TEST(result_json, comes_back_whole)
     }
 }
 
+/// What only some passes have: parts of long calls, overruns, clocks.
+run_document run_on_a_card()
+{
+    run_document run = sample_run();
+    repetition& r = run.cells[0].repetitions[0];
+    const auto driver = static_cast<int>(path::driver);
+    r.cold.alloc_parts[driver].drain.add(40'000'001);
+    r.cold.alloc_parts[driver].idle.add(5'000'000);
+    r.steady->free_parts[driver].drain.add(0);
+    r.steady->free_parts[driver].idle.add(9'000'000);
+    r.cold.unsplit_calls = 2;
+    r.cold.activity.stated_kernels = 4000;
+    r.cold.activity.overrun_kernels = 0;
+    r.before = card_condition{1980, 3201, 35, 120'500, {"idle"}};
+    r.after = card_condition{1965, 3201, 41, 310'000, {}};
+    return run;
+}
+
+TEST(result_json, comes_back_whole_from_a_card)
+{
+    const json once = to_json(run_on_a_card());
+    EXPECT_EQ(to_json(run_from_json(once)), once);
+    const repetition r = run_from_json(once).cells[0].repetitions[0];
+    EXPECT_EQ(r.cold.alloc_parts[static_cast<int>(path::driver)].drain.sum(), 40'000'001);
+    EXPECT_EQ(r.steady->free_parts[static_cast<int>(path::driver)].idle.count(), 1u);
+    EXPECT_EQ(r.cold.unsplit_calls, 2u);
+    EXPECT_EQ(r.cold.activity.overrun_kernels, 0);
+    EXPECT_EQ(r.steady->activity.overrun_kernels, -1);    // it was not known there
+    EXPECT_EQ(r.before.value().held_by, std::vector<std::string>{"idle"});
+    EXPECT_EQ(r.after.value().power_mw, 310'000u);
+    expect_golden("card.json", result_text(run_on_a_card()));    // which the schema is held against
+}
+
 TEST(result_json, has_the_shape_of_the_design)
 {
     const json j = to_json(sample_run());

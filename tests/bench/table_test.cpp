@@ -63,6 +63,18 @@ TEST(table, hides_what_the_timer_cannot_see)
     EXPECT_THAT(comparison_table(gpu), Not(HasSubstr(" 60 ns")));
 }
 
+TEST(table, marks_cells_whose_kernels_overran)
+{
+    run_document gpu = sample_run();
+    const auto with_overruns = [&](std::int64_t n) {
+        for (cell& c : gpu.cells)
+            for (repetition& r : c.repetitions) r.cold.activity.stated_kernels = 1000, r.cold.activity.overrun_kernels = n;
+        return comparison_table(gpu);
+    };
+    EXPECT_THAT(with_overruns(10), Not(HasSubstr("overran")));
+    EXPECT_THAT(with_overruns(23), HasSubstr("completed, 2.3 % overran"));
+}
+
 TEST(table, prints_words_for_what_did_not_finish)
 {
     const std::string text = comparison_table(sample_run());

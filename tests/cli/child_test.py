@@ -1,6 +1,7 @@
 """Parent and child: what becomes of a run whose GPU children crash, hang, lie or are killed. A stand-in answers instead of
 a GPU. Skipped where the build has no GPU back end, since the command then refuses the device."""
 
+import json
 import os
 import pathlib
 import signal
@@ -11,7 +12,7 @@ import cli
 
 FAKE = pathlib.Path(__file__).with_name("fake_child.py")
 WORK = ["--device", "cuda:0", "--workload", "kv-pair:heads=2,head-dim=64,step=256,to=2048", "--allocator", "legacy,vmm",
-        "--repetitions", "2", "--no-reference", "--out", "run.json"]
+        "--no-reference", "--out", "run.json"]
 
 
 class ChildTest(cli.CommandTest):
@@ -24,9 +25,9 @@ class ChildTest(cli.CommandTest):
         if "not in this build" in self.call("list", "devices").out.split("cuda:...")[1].split("\n")[0]:
             self.skipTest("this build has no GPU back end")
 
-    def run_with(self, misbehave, *more, code):
+    def run_with(self, misbehave, *more, code, repetitions="2"):
         os.environ["MISBEHAVE"] = misbehave
-        answer = self.call("run", *WORK, *more)
+        answer = self.call("run", *WORK, "--repetitions", repetitions, *more)
         self.assertEqual(answer.code, code, answer)
         return answer
 
@@ -119,6 +120,77 @@ class BadChildren(ChildTest):
         self.assertIn("the card fell off the bus", o["message"])
 
 
+class Requests(ChildTest):
+    def requests(self, what):
+        found = pathlib.Path(str(self.children) + ".requests").read_text().splitlines()
+        return [r for r in map(json.loads, found) if r["what"] == what]
+
+    def tries(self, allocator):
+        return [(r["role"], r["index"], r["disturbed"]) for r in self.cells()[allocator]["repetitions"] if r["pass"] == "cold"]
+
+
+class Rates(Requests):
+    RATES = {"flops_per_second": 611 * 10**12, "bytes_per_second": 4321 * 10**9, "flops_source": "made up", "bytes_source": "too"}
+
+    def setUp(self):
+        super().setUp()
+        os.environ["RATES"] = f"{self.RATES['flops_per_second']},{self.RATES['bytes_per_second']}"
+        self.addCleanup(lambda: os.environ.pop("RATES", None))
+
+    def test_are_measured_once_and_are_the_same_for_every_child(self):
+        self.run_with("", code=0)
+        self.assertEqual([r["measure"] for r in self.requests("info")], [False, True])
+        self.assertEqual([r["rates"] for r in self.requests("measure")], [self.RATES] * 8)
+        environment = cli.read_json(self.folder / "run.json")["environment"]
+        for key, value in self.RATES.items():
+            self.assertEqual(environment["device.cuda:0." + key], value)
+
+    def test_stay_what_they_were_when_a_run_goes_on(self):
+        self.run_with("", code=0)
+        os.environ["RATES"] = "1000000,1000000"
+        self.run_with("", "--resume", repetitions="3", code=0)
+        self.assertEqual([r["rates"] for r in self.requests("measure")], [self.RATES] * 10)
+        self.assertEqual([r["measure"] for r in self.requests("info")], [False, True, False, False])
+
+
+class Disturbed(Requests):
+    def test_one_that_was_disturbed_is_marked_and_measured_again_at_once(self):
+        answer = self.run_with("disturb-once:legacy", code=0)
+        self.assertIn("measured again", answer.err)
+        tries = self.tries("legacy")
+        self.assertEqual(tries[0][:2], tries[1][:2])
+        self.assertEqual([bool(d) for _, _, d in tries], [True, False, False, False, False])
+        orders = [r["order"] for r in self.cells()["legacy"]["repetitions"] if r["pass"] == "cold"]
+        self.assertEqual(orders[1], orders[0] + 1)
+        self.assertEqual(self.cells()["legacy"]["attempted"], 4)
+        self.assertTrue(cli.read_json(self.folder / "run.json")["finished"])
+
+    def test_one_that_always_is_ends_after_three_tries(self):
+        answer = self.run_with("disturb:legacy", code=0)
+        self.assertIn("not used", answer.err)
+        self.the_rest_went_on()
+        self.assertEqual([(r, i) for r, i, _ in self.tries("legacy")],
+                         [p for p in [("timed", 0), ("timed", 1), ("memory", 0), ("verify", 0)] for _ in range(3)])
+        self.assertEqual(self.cells()["legacy"]["attempted"], 0)
+        self.assertIsNone(self.cells()["legacy"]["outcome"])
+
+    def test_no_try_beyond_the_budget(self):
+        self.run_with("disturb:legacy", "--budget", "1ms", code=1)
+        self.assertEqual(len(self.tries("legacy")) + len(self.tries("vmm")), 1)
+
+
+class AFallenCard(Requests):
+    def test_what_was_measured_stays_and_the_plan_goes_on(self):
+        self.run_with("fall:3", code=1)
+        self.none_left()
+        entries = [r for c in self.cells().values() for r in c["repetitions"] if r["pass"] == "cold"]
+        outcomes = [r["outcome"] for r in sorted(entries, key=lambda r: r["order"])]
+        self.assertEqual([o["status"] for o in outcomes], ["completed"] * 3 + ["crashed"] * 5)
+        for o in outcomes[3:]:
+            self.assertIn("it cannot be used: the card fell off the bus", o["message"])
+        self.assertTrue(cli.read_json(self.folder / "run.json")["finished"])
+
+
 class NoDevice(ChildTest):
     def test_the_question_about_the_device_fails(self):
         for how in ("exit", "crash", "garbage", "silent", "other"):
@@ -131,7 +203,7 @@ class NoDevice(ChildTest):
 class EndsOfTheParent(ChildTest):
     def start_hanging(self):
         os.environ["MISBEHAVE"] = "hang:legacy"
-        process = self.start("run", *WORK)
+        process = self.start("run", *WORK, "--repetitions", "2")
         # one for the device's facts when planning, one for the environment, one that hangs
         self.wait_for(lambda: len(self.children.read_text().split()) >= 3, process)
         time.sleep(0.5)

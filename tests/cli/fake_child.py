@@ -2,7 +2,8 @@
 """Stands for the child process of a GPU: answers `child info` and `child measure` as the real one does, with figures that
 the simulator made, unless MISBEHAVE says `HOW:ALLOCATOR` (or `HOW` for the question about the device).
 
-The command to make figures with is in VRAMBENCH; process ids of children go to the file that CHILDREN names."""
+The command to make figures with is in VRAMBENCH; process ids of children go to the file that CHILDREN names, and what each
+was asked to the file beside it (CHILDREN.requests)."""
 
 import json
 import mmap
@@ -21,7 +22,11 @@ def answer(document):
 
 
 def info(request):
-    answer({"protocol": PROTOCOL, "kind": "cuda", "name": "A Card That Is Not There", "spec": request["device"],
+    rates = {}
+    if request["measure"] and "RATES" in os.environ:
+        flops, copied = map(int, os.environ["RATES"].split(","))
+        rates = {"rates": {"flops_per_second": flops, "bytes_per_second": copied, "flops_source": "made up", "bytes_source": "too"}}
+    answer({**rates, "protocol": PROTOCOL, "kind": "cuda", "name": "A Card That Is Not There", "spec": request["device"],
             "total_bytes": 1 << 34, "vmm_granularity": 2 << 20, "physical_block": 2 << 20, "has_pools": True,
             "flops_per_second": 10**14, "bytes_per_second": 10**12, "facts": {"driver_version": "0"}})
 
@@ -33,8 +38,10 @@ def measure(request):
                         request["allocator"], "--workload", request["workload"], "--out", out], check=True, capture_output=True)
         with open(out, encoding="utf-8") as f:
             entries = json.load(f)["cells"][0]["repetitions"]
+    disturbed = request.get("disturbed")
     for entry in entries:
         entry["role"] = request["role"]
+        entry["disturbed"] = disturbed
     answer({"protocol": PROTOCOL, "entries": entries})
 
 
@@ -75,6 +82,10 @@ def main():
     with open(os.environ["CHILDREN"], "a", encoding="utf-8") as f:
         print(os.getpid(), file=f)
     request = json.load(sys.stdin)
+    with open(os.environ["CHILDREN"] + ".requests", "a+", encoding="utf-8") as f:
+        f.seek(0)
+        before = [json.loads(line) for line in f]
+        print(json.dumps({"what": sys.argv[2], **request}), file=f)
     how, _, where = os.environ.get("MISBEHAVE", "").partition(":")
     if sys.argv[1:] == ["child", "info"]:
         if how and not where:
@@ -82,7 +93,13 @@ def main():
         info(request)
     else:
         mine = where and request["allocator"].startswith(where)
-        if mine and how not in ("linger", "role"):
+        measured = [r for r in before if r["what"] == "measure"]
+        if how == "fall" and len(measured) >= int(where):    # the card is gone: whatever comes now cannot open it
+            print("no device 'cuda:0': it cannot be used: the card fell off the bus", file=sys.stderr)
+            sys.exit(2)
+        if mine and (how == "disturb" or how == "disturb-once" and not any(r["allocator"].startswith(where) for r in measured)):
+            request["disturbed"] = "memory outside this process changed by 2.00 GiB"
+        if mine and how not in ("linger", "role", "disturb", "disturb-once"):
             misbehave(how)
         if mine and how == "role":
             request["role"] = "memory"

@@ -283,6 +283,60 @@ TEST(virtual_time, recovery_is_split_into_drain_and_idle)
     EXPECT_EQ(m.refused[static_cast<std::size_t>(driver_call::malloc)], 1u);
 }
 
+// -- the parts of long calls
+
+TEST(virtual_time, what_ran_within_a_stretch)
+{
+    const auto dev = open_round(2);
+    dev->launch(0, 1000 * ns, {});                  //   15 ... 1015
+    dev->launch(1, 100 * ns, {});                   //   25 ... 125
+    dev->record(0, 0);
+    dev->wait(0, 1);
+    dev->launch(1, 500 * ns, {});                   // 1015 ... 1515, behind the other stream
+    dev->sync_device();
+    EXPECT_EQ(dev->busy_within_ps(0, 2000 * ns), 1500 * ns);
+    EXPECT_EQ(dev->busy_within_ps(0, 20 * ns), 5 * ns);
+    EXPECT_EQ(dev->busy_within_ps(500 * ns, 1100 * ns), 600 * ns);
+    EXPECT_EQ(dev->busy_within_ps(1515 * ns, 2000 * ns), 0);
+}
+
+TEST(virtual_time, what_a_graph_ran_within_a_stretch)
+{
+    const auto dev = open_round();
+    dev->capture_begin(0);
+    dev->launch(0, 100 * ns, {});                   // host 10
+    dev->launch(0, 200 * ns, {});                   // host 20
+    dev->capture_end(0, 0);
+    dev->graph_launch(0, 0);                        // host 40: 45 ... 345
+    EXPECT_EQ(dev->busy_within_ps(40 * ns, 1000 * ns), 300 * ns);
+    EXPECT_EQ(dev->busy_within_ps(200 * ns, 300 * ns), 100 * ns);
+}
+
+/// direct: the free begins when the launch ends, 5 ns before the kernel begins, and costs 30 after it.
+TEST(virtual_time, a_long_free_is_split_into_drain_and_idle)
+{
+    const story s = story().alloc(0, 1000).kernel(0, 100'000, {}, {0}).free(0).alloc(1, 1000).kernel(0, 1000, {}, {1}).free(1);
+    workbench w(s, round_device(), maker_of("direct"));
+    const pass_measurement m = w.run();
+    const call_parts& free = m.free_parts[static_cast<int>(path::driver)];
+    EXPECT_EQ(free.drain.count(), 1u);              // the second waits 1035 ns: too short to be split
+    EXPECT_EQ(free.drain.sum(), 100'000 * ns);
+    EXPECT_EQ(free.idle.sum(), (5 + 30) * ns);
+    EXPECT_EQ(m.unsplit_calls, 0u);
+    EXPECT_EQ(m.alloc_parts[static_cast<int>(path::driver)].drain.count(), 0u);
+}
+
+/// The recovery of the test above as one call: it began 4 ns before the kernel.
+TEST(virtual_time, a_recovery_is_one_long_call)
+{
+    const story s = story().alloc(0, 40 * MiB).kernel(0, 1'000'000, {}, {0}).free(0).alloc(1, 50 * MiB).free(1);
+    workbench w(s, round_device(), maker_of("legacy-retry"));
+    const pass_measurement m = w.run();
+    const auto retried = static_cast<int>(path::flush_retry);
+    EXPECT_EQ(m.alloc_parts[retried].drain.sum(), 1'000'000 * ns);
+    EXPECT_EQ(m.alloc_parts[retried].idle.sum(), m.alloc[retried].sum() - 1'000'000 * ns);
+}
+
 TEST(virtual_time, kernels_by_roofline_scale_and_traffic)
 {
     const auto time = [](const story& s, const kernel_settings& k) {
