@@ -2,6 +2,7 @@
 
 #include "bench/clock_watch.hpp"
 #include "bench/failure_cause.hpp"
+#include "bench/kernel_clock.hpp"
 #include "bench/long_calls.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
@@ -98,39 +99,6 @@ private:
     std::uint64_t tokens_ = 0;
     std::uint64_t count_ = 0;
     bool open_ = false;
-};
-
-/// Kernel durations from what the trace states.
-class kernel_clock {
-public:
-    kernel_clock(const device_info& info, const kernel_settings& settings)
-        : traffic_(settings.model == kernel_model::traffic), scale_(settings.scale * 1000.0),
-          ps_per_flop_(1e12 / static_cast<double>(info.flops_per_second) * settings.scale),
-          ps_per_byte_(1e12 / static_cast<double>(info.bytes_per_second) * settings.scale)
-    {
-    }
-
-    bool needs_traffic() const { return traffic_; }
-    /// The roofline: the longer of arithmetic and memory time, or the stated duration.
-    std::int64_t duration_ps(const event& e) const
-    {
-        if (e.nanoseconds >= 0) return whole(static_cast<double>(e.nanoseconds) * scale_);
-        return std::max(whole(static_cast<double>(e.flops) * ps_per_flop_), whole(static_cast<double>(e.bytes) * ps_per_byte_));
-    }
-    /// `--kernels traffic`: the time of touching the blocks named, no more.
-    std::int64_t traffic_ps(std::uint64_t bytes) const
-    {
-        return whole(static_cast<double>(bytes) * ps_per_byte_);
-    }
-
-private:
-    /// A kernel lasts a million seconds at most: beyond that, picoseconds would soon not fit their integer.
-    static std::int64_t whole(double picoseconds) { return static_cast<std::int64_t>(std::min(picoseconds, 1e18)); }
-
-    bool traffic_;
-    double scale_;
-    double ps_per_flop_;
-    double ps_per_byte_;
 };
 
 /// One pass in progress.

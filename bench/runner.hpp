@@ -2,6 +2,7 @@
 // Executes a trace on a device through an allocator, and measures. One repetition: a fresh device, a fresh allocator, the
 // cold pass, then the steady pass.
 
+#include "bench/kernel_clock.hpp"
 #include "bench/measurement.hpp"
 #include "bench/plan.hpp"
 
@@ -24,12 +25,6 @@ struct run_controls {
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
     volatile std::uint8_t* current_call = nullptr;           ///< see device_options
-};
-
-/// How a trace's kernels become launches.
-struct kernel_settings {
-    kernel_model model = kernel_model::hold;
-    double scale = 1.0;                                      ///< of stated and derived durations
 };
 
 /// Runs `t` once. `start_free_bytes` is what the device had free before the allocator was made. An allocation that fails

@@ -2,9 +2,11 @@
 // simulator's price of a unit of policy work comes from here.
 //
 // With --goals it measures instead what the project promises about itself: the list pool's hit within 10 % of the bare
-// scan (medians of 31 alternated runs), vmm and ideal under 10 ns a pair.
+// scan (medians of 31 alternated runs), vmm and ideal under 10 ns a pair. With --cost-of-measuring it measures what the
+// runner's own measuring adds to a pass (cost_of_measuring.hpp).
 
 #include "bench/histogram.hpp"
+#include "bench/micro/cost_of_measuring.hpp"
 #include "bench/micro/subjects.hpp"
 #include "device/host_clock.hpp"
 
@@ -154,6 +156,7 @@ int main(int argc, char** argv)
         vrambench::micro::measure_goals();
         return 0;
     }
+    if (argc > 1 && std::strcmp(argv[1], "--cost-of-measuring") == 0) return vrambench::micro::cost_of_measuring(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();
