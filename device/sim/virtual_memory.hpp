@@ -13,9 +13,10 @@ namespace vrambench::sim {
 
 class virtual_memory {
 public:
-    /// Sizes are multiples of `granularity`. At most `address_space` bytes can be reserved, from `base` on. `memory`
-    /// outlives it.
-    virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t address_space, device_ptr base);
+    /// Sizes are multiples of `granularity`. A handle is had only while `margin` bytes stay free beside it. At most
+    /// `address_space` bytes can be reserved, from `base` on. `memory` outlives it.
+    virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t margin, std::uint64_t address_space,
+                   device_ptr base);
 
     device_ptr reserve(std::uint64_t bytes);             ///< 0: the address space is used up
     void unreserve(device_ptr pointer, std::uint64_t bytes);
@@ -47,6 +48,7 @@ private:
 
     physical_memory& memory_;
     std::uint64_t granularity_;
+    std::uint64_t margin_;
     std::uint64_t space_left_;
     device_ptr next_;
     vmm_handle last_handle_ = 0;
