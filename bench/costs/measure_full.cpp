@@ -123,7 +123,6 @@ void time_exhausted_pool(cost_probe& p, held_memory& ballast, std::uint64_t left
         p.dev.sync_device();
         if (!block) throw unsupported_error("the pool inserted no dependency");
     }
-    s.give(block);
     p.report.add("pool.fail", refused);
     p.report.add("pool.internal_dependency", internal);
 }

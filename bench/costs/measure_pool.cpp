@@ -23,7 +23,7 @@ void time_own_hits(cost_probe& p)
         device_ptr block = 0;
         hit.push_back(s.time_take(sizes[i % sizes.size()], block));
         p.dev.launch(0, 2'000'000, {});
-        free.push_back(p.watch.time([&] { s.give(block); }));
+        free.push_back(s.give(block));
     }
     p.report.add("pool.hit_own", hit);
     p.report.add("pool.free", free);
@@ -34,14 +34,13 @@ void time_completed_hits(cost_probe& p)
 {
     pool_scene s(p);
     device_ptr block = s.take(block_bytes);
-    const device_ptr guard = s.take(block_bytes);
+    s.take(block_bytes);
     samples hit;
     for (std::uint32_t i = 0; i < 3 * p.repetitions(0); ++i) {
         s.give(block);
         p.dev.sync_stream(0);
         hit.push_back(s.time_take(block_bytes, block));
     }
-    s.give(block), s.give(guard);
     p.report.add("pool.hit_completed", hit);
 }
 
@@ -49,7 +48,8 @@ void time_completed_hits(cost_probe& p)
 void time_hits_by_time(cost_probe& p)
 {
     pool_scene s(p);
-    const device_ptr first = s.take(block_bytes, 1), guard = s.take(block_bytes, 1);
+    const device_ptr first = s.take(block_bytes, 1);
+    s.take(block_bytes, 1);    // the guard
     s.give(first, 1);
     p.dev.sync_device();
     samples hit;
@@ -60,7 +60,6 @@ void time_hits_by_time(cost_probe& p)
         s.give(block);
         p.dev.sync_device();
     }
-    s.give(guard, 1);
     p.report.add("pool.hit_seen_completed", hit);
 }
 
@@ -68,7 +67,8 @@ void time_hits_by_time(cost_probe& p)
 void time_hits_by_event(cost_probe& p)
 {
     pool_scene s(p);
-    const device_ptr first = s.take(block_bytes, 1), guard = s.take(block_bytes, 1);
+    const device_ptr first = s.take(block_bytes, 1);
+    s.take(block_bytes, 1);    // the guard
     s.give(first, 1);
     p.dev.sync_device();
     samples hit;
@@ -82,12 +82,11 @@ void time_hits_by_event(cost_probe& p)
         s.give(block);
         p.dev.sync_device();
     }
-    s.give(guard, 1);
     p.report.add("pool.hit_other_stream", hit);
 }
 
 /// The price of a pending block that a request looks at in vain, from requests that grow the pool beside none and beside
-/// many of them. They are freed on a busy stream and kept apart by live ones.
+/// many of them, freed on a busy stream.
 void time_polling(cost_probe& p)
 {
     const std::uint64_t blocks = p.quick ? 64 : 512;
@@ -95,8 +94,11 @@ void time_polling(cost_probe& p)
     samples polled;
     for (std::uint32_t i = 0; i < std::max(p.repetitions(0) / 4, 3u); ++i) {
         pool_scene s(p);
-        std::vector<device_ptr> live, pending;
-        for (std::uint64_t k = 0; k < blocks; ++k) pending.push_back(s.take(bytes, 1)), live.push_back(s.take(bytes, 1));
+        std::vector<device_ptr> pending;
+        for (std::uint64_t k = 0; k < blocks; ++k) {
+            pending.push_back(s.take(bytes, 1));
+            s.take(bytes, 1);    // keeps them apart
+        }
         s.take(s.chunk());
         device_ptr beside_none = 0, beside_many = 0;
         const std::int64_t none = s.time_take(s.chunk(), beside_none);
@@ -113,7 +115,8 @@ void time_polling(cost_probe& p)
 void time_merged_hits(cost_probe& p)
 {
     pool_scene s(p);
-    const device_ptr both = s.take(2 * block_bytes), guard = s.take(block_bytes);
+    const device_ptr both = s.take(2 * block_bytes);
+    s.take(block_bytes);    // the guard
     s.give(both);
     p.dev.sync_device();
     samples hit;
@@ -125,7 +128,6 @@ void time_merged_hits(cost_probe& p)
         s.give(block);
         p.dev.sync_device();
     }
-    s.give(guard);
     p.report.add("pool.hit_merged", hit);
 }
 
@@ -190,7 +192,10 @@ std::int64_t time_remap_of(cost_probe& p, std::uint64_t chunks)
     for (std::uint32_t i = 0; i < std::max(p.repetitions(0) / 4, 3u); ++i) {
         pool_scene s(p);
         std::vector<device_ptr> holes;
-        for (std::uint64_t k = 0; k < chunks; ++k) holes.push_back(s.take(s.chunk())), s.take(s.chunk());
+        for (std::uint64_t k = 0; k < chunks; ++k) {
+            holes.push_back(s.take(s.chunk()));
+            s.take(s.chunk());
+        }
         for (const auto h : holes) s.give(h);
         p.dev.sync_device();
         const std::uint64_t before = s.chunks();

@@ -5,6 +5,8 @@
 #include "allocators/allocator.hpp"
 #include "bench/costs/cost_probe.hpp"
 
+#include <set>
+
 namespace vrambench::costs {
 
 class pool_scene {
@@ -13,9 +15,12 @@ public:
         : p_(p), pool_(p.dev.create_pool({.threshold = threshold})), chunk_(p.dev.info().pool_step)
     {
     }
+    /// Frees what is still live: a driver keeps a destroyed pool's memory until its last block is freed.
     ~pool_scene()
     {
         quietly([&] {
+            p_.dev.sync_device();
+            for (const auto block : live_) p_.dev.free_async(block, 0);
             p_.dev.sync_device();
             p_.dev.destroy_pool(pool_);
         });
@@ -31,22 +36,28 @@ public:
     {
         const device_ptr block = p_.dev.malloc_async(bytes, pool_, stream);
         if (!block) throw unsupported_error("too little memory to measure a pool");
+        live_.insert(block);
         return block;
     }
-    void give(device_ptr block, stream_id stream = 0)
+    /// Returns what the free took.
+    std::int64_t give(device_ptr block, stream_id stream = 0)
     {
-        if (block) p_.dev.free_async(block, stream);
+        live_.erase(block);
+        return p_.watch.time([&] { p_.dev.free_async(block, stream); });
     }
     /// Times a request; `block` is what it got, 0 when out of memory.
     std::int64_t time_take(std::uint64_t bytes, device_ptr& block, stream_id stream = 0)
     {
-        return p_.watch.time([&] { block = p_.dev.malloc_async(bytes, pool_, stream); });
+        const std::int64_t ps = p_.watch.time([&] { block = p_.dev.malloc_async(bytes, pool_, stream); });
+        if (block) live_.insert(block);
+        return ps;
     }
 
 private:
     cost_probe& p_;
     pool_id pool_;
     std::uint64_t chunk_;
+    std::set<device_ptr> live_;
 };
 
 /// What one more of something costs, from the times with few and with many: picoseconds, at least 0.
