@@ -404,8 +404,10 @@ void sim_device::set_access(device_ptr pointer, std::uint64_t bytes)
 void sim_device::unmap(device_ptr pointer, std::uint64_t bytes)
 {
     forbid_in_capture(driver_call::unmap);
-    spend(price(profile_.unmap, bytes, false));
-    if (const std::uint64_t dropped = virtual_.unmap(pointer, bytes)) spend_release(dropped);
+    for (const auto& mapping : virtual_.unmap(pointer, bytes)) {
+        spend(price(profile_.unmap, mapping.bytes, false));
+        if (mapping.gave_back) spend_release(mapping.bytes);
+    }
     if (checker_) checker_->memory_returned(pointer, bytes, memory_loss::unmap);
     count(driver_call::unmap);
 }

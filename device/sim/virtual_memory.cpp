@@ -98,17 +98,18 @@ void virtual_memory::set_access(device_ptr pointer, std::uint64_t bytes)
     });
 }
 
-std::uint64_t virtual_memory::unmap(device_ptr pointer, std::uint64_t bytes)
+std::vector<virtual_memory::unmapped> virtual_memory::unmap(device_ptr pointer, std::uint64_t bytes)
 {
-    std::uint64_t given_back = 0;
+    std::vector<unmapped> gone;
     each_mapping(driver_call::unmap, pointer, bytes, [&](auto it) {
         const vmm_handle h = it->second.handle;
+        const std::uint64_t size = it->second.bytes;
         const auto next = mappings_.erase(it);
         --handles_[h].mappings;
-        given_back += drop_if_unused(h);
+        gone.push_back({size, drop_if_unused(h) != 0});
         return next;
     });
-    return given_back;
+    return gone;
 }
 
 std::uint64_t virtual_memory::release(vmm_handle handle)

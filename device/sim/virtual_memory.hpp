@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 namespace vrambench::sim {
 
@@ -23,8 +24,13 @@ public:
     vmm_handle create(std::uint64_t bytes);              ///< 0: out of memory
     void map(device_ptr pointer, std::uint64_t bytes, vmm_handle handle);
     void set_access(device_ptr pointer, std::uint64_t bytes);
-    /// Both return the bytes of physical memory that went back to the device by this call.
-    std::uint64_t unmap(device_ptr pointer, std::uint64_t bytes);
+    struct unmapped {
+        std::uint64_t bytes = 0;
+        bool gave_back = false;                          ///< it was the last of a released handle: its memory went back
+    };
+    /// The mappings that are gone.
+    std::vector<unmapped> unmap(device_ptr pointer, std::uint64_t bytes);
+    /// Bytes of physical memory that went back to the device.
     std::uint64_t release(vmm_handle handle);
 
 private:
