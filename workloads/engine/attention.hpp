@@ -30,12 +30,12 @@ struct attention_plan {
     std::uint64_t tiles = 0;                  ///< T
     std::uint64_t blocks = 0;                 ///< stream-k blocks (matrix) or splits of the KV cells (vector, tile)
     bool converts_k = false, converts_v = false;    ///< the cache is converted to f16 first, wherever that lives
-    buffer_list buffers;                      ///< of the pool: with K_f16 and V_f16 in the pool_fa eras
+    buffer_list buffers = {};                 ///< of the pool: with K_f16 and V_f16 in the pool_fa eras
     std::uint64_t output_bytes = 0;           ///< of the output tensor, which in era::reserved_fa ends with f16 K and V
     std::uint64_t temporary_bytes = 0;        ///< the part of output_bytes for f16 K and V, padding included; else 0
-    op_cost cost;                             ///< of the attention kernel
-    op_cost convert_k_cost, convert_v_cost;
-    op_cost combine_cost;                     ///< of the kernel that joins the splits, where there are any
+    op_cost cost = {};                        ///< of the attention kernel
+    op_cost convert_k_cost = {}, convert_v_cost = {};
+    op_cost combine_cost = {};                ///< of the kernel that joins the splits, where there are any
     kernel_class timed_as = kernel_class::attention;
 };
 /// Flash attention (`fa=on`). For what is reserved at start-up, ask with n_kv of the full cache and tokens = ubatch.

@@ -23,11 +23,11 @@ const char* to_string(matmul_path path);
 
 struct matmul_plan {
     matmul_path path = matmul_path::vector;
-    buffer_list buffers;
+    buffer_list buffers = {};
     /// expert_loop: buffers[repeat_from ...] are taken and given back `repeats` times while those before stay; else once.
     std::size_t repeat_from = buffer_list::most;
     std::uint64_t repeats = 1;
-    op_cost cost;                                       ///< of the multiplication itself
+    op_cost cost = {};                                     ///< of the multiplication itself
     kernel_class timed_as = kernel_class::vector_product;
 };
 

@@ -60,9 +60,10 @@ target parse_target(std::string_view json, const std::string& origin);
 /// A shipped target by name, or a text form (VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES). Throws input_error.
 target find_target(std::string_view name_or_text);
 
-/// For `target=auto`: the name of the shipped target with this architecture ("9.0", "gfx942") and number of
-/// multiprocessors, else the text form "nvidia/9.0/114/790e12/4300e9" of the figures (flops and bytes a second), which
-/// holds no comma and which find_target reads back. Throws input_error for an architecture that is not known.
+/// For `target=auto`: the name of the shipped target with this architecture ("9.0", "gfx942"; features after a colon are
+/// dropped) and number of multiprocessors, else the text form "nvidia/9.0/114/790e12/4300e9" of the figures (flops and
+/// bytes a second), which holds no comma and which find_target reads back. Throws input_error for an architecture that is
+/// not known.
 std::string target_text(std::string_view vendor, std::string_view architecture, std::uint64_t multiprocessors,
                         std::uint64_t flops_per_second, std::uint64_t bytes_per_second);
 
