@@ -17,6 +17,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include <unistd.h>
 
@@ -100,6 +101,15 @@ std::string default_out(const run_document& document)
     return out;
 }
 
+/// What the workloads have to say of themselves, each once.
+void print_notes(progress& shown, const run_document& document)
+{
+    std::set<std::string> seen;
+    for (const cell& c : document.cells)
+        for (const auto& note : c.workload->recipe->header().notes)
+            if (seen.insert(note).second) shown.note("note: " + note);
+}
+
 void describe_environment(run_document& document)
 {
     document.environment = host_environment();
@@ -162,6 +172,7 @@ int run(const run_options& o, const command_line& line)
     const std::string out = o.out.empty() ? default_out(document) : o.out;
     check_writable(out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
+    print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
         shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
     describe_environment(document);

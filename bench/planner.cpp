@@ -5,6 +5,7 @@
 #include "bench/remote.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
+#include "workloads/engine/target.hpp"
 #include "workloads/registry.hpp"
 
 #include <algorithm>
@@ -34,14 +35,14 @@ std::string parse_scale(const std::string& text)
 /// Makes each workload once, however many groups name it.
 class workload_shelf {
 public:
-    explicit workload_shelf(std::uint64_t seed) : seed_(seed) {}
+    workload_shelf(std::uint64_t seed, std::string target) : seed_(seed), target_(std::move(target)) {}
 
     std::shared_ptr<const planned_workload> get(const std::string& spec)
     {
         auto& slot = made_[spec];
         if (!slot) {
             auto w = std::make_shared<planned_workload>();
-            w->recipe = make_trace(spec, seed_);
+            w->recipe = make_trace(spec, seed_, target_);
             w->summary = summarise(*w->recipe);
             if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
             slot = std::move(w);
@@ -51,6 +52,7 @@ public:
 
 private:
     std::uint64_t seed_;
+    std::string target_;
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
@@ -91,26 +93,74 @@ void check_kernel_time(const planned_workload& w, const std::string& scale)
                           human_time(seconds * 1e9) + " in all, at most 4000000 s can be told");
 }
 
+/// Graph mode executes captured graphs, which a workload without them cannot have.
+void check_mode(const planned_workload& w, run_mode mode)
+{
+    if (mode != run_mode::graph) return;
+    for (const auto& [key, value] : w.recipe->header().params)
+        if (key == "graphs" && value == "off")
+            throw input_error("--mode graph contradicts graphs=off of " + in_quotes(w.recipe->header().spec) +
+                              ": leave one of them out");
+}
+
+/// A device, and what target=auto of a workload stands for on it.
+struct answer {
+    device_choice device;
+    std::string target = default_target;
+};
+
+/// The shipped target that the figures fit, else their text form; the default where the architecture is not known.
+std::string target_of(const device_info& info)
+{
+    const auto fact = [&](const char* key) {
+        const auto found = info.facts.find(key);
+        return found == info.facts.end() ? std::string{} : found->second;
+    };
+    try {
+        const std::string count = fact("multiprocessors");
+        return engine::target_text(info.kind == "hip" ? "amd" : "nvidia", fact("architecture"),
+                                   parse_integer(count, "multiprocessors", 1, 1 << 20), info.flops_per_second,
+                                   info.bytes_per_second);
+    } catch (const input_error&) {
+        return default_target;
+    }
+}
+
+/// A simulated card may have the name of a shipped target.
+std::string target_named(const std::string& name)
+{
+    for (const auto& [known, json] : engine::built_in_targets())
+        if (known == name) return name;
+    return default_target;
+}
+
+answer answer_of(device_choice c, const device_info& info)
+{
+    c.name = info.name;
+    return {std::move(c), target_of(info)};
+}
+
 /// The device as chosen, or for `auto` the first GPU that answers. A GPU is named as it calls itself.
-device_choice answering_device(const std::string& typed)
+answer answering_device(const std::string& typed)
 {
     if (typed == "auto")
         for (const auto& kind : gpu_kinds()) {
-            device_choice c = choose_device(kind + ":0");
-            if (const auto info = try_device(c)) {
-                c.name = info->name;
-                return c;
-            }
+            const device_choice c = choose_device(kind + ":0");
+            if (const auto info = try_device(c)) return answer_of(c, *info);
         }
-    device_choice c = choose_device(typed);
-    if (!c.simulated) c.name = ask_device(c).name;
-    return c;
+    const device_choice c = choose_device(typed);
+    if (c.simulated) return {c, target_named(c.name)};
+    return answer_of(c, ask_device(c));
 }
 
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : request_(request), document_(document), device_(answering_device(request.device)), shelf_(request.seed)
+        : plan_builder(request, document, answering_device(request.device))
+    {
+    }
+    plan_builder(const run_request& request, run_document& document, answer on)
+        : request_(request), document_(document), device_(std::move(on.device)), shelf_(request.seed, std::move(on.target))
     {
         for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
             allocators_.push_back(choose_allocator(a));
@@ -139,6 +189,7 @@ private:
         c.vram_limit_bytes = parse_limit(group.vram_limit);
         c.mode = request_.mode;
         check_kernel_time(*c.workload, scale);
+        check_mode(*c.workload, request_.mode);
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;
