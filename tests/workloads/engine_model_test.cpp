@@ -127,6 +127,10 @@ TEST(EngineModel, InconsistentNumbers)
     json more = document("llama-3.1-8b");
     more["kv_heads"] = 64;
     EXPECT_EQ(complaint(more), "m.json: \"heads\" must be a multiple of \"kv_heads\", 32 is none of 64");
+    json large = document("llama-3.1-8b");
+    large["heads"] = 1024;
+    large["key_head"] = 512;
+    EXPECT_EQ(complaint(large), "m.json: \"heads\" times the values of a head must be at most 262144");
     json used = document("qwen3-30b-a3b");
     used["experts"]["used"] = 129;
     EXPECT_EQ(complaint(used), "m.json: experts: \"used\" must be a whole number from 1 to 128");

@@ -189,6 +189,13 @@ std::uint64_t cached_bytes(const attention_shape& a, std::uint64_t head)
     return tensor_bytes(a.cache, head * a.kv_heads, 1) * a.n_kv * a.streams;
 }
 
+/// Two flops for each query value and cell; capped where a context beyond any machine would not fit 64 bits.
+std::uint64_t attention_flops(const attention_shape& a)
+{
+    const auto flops = static_cast<unsigned __int128>(2 * rows_of(a) * (a.key_head + a.value_head)) * a.n_kv;
+    return flops > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(flops);
+}
+
 /// Converting reads the cache and writes f16, which the kernel reads; without it the kernel reads the cache.
 void plan_costs(attention_plan& p, const attention_shape& a)
 {
@@ -198,9 +205,10 @@ void plan_costs(attention_plan& p, const attention_shape& a)
     if (p.converts_v) p.convert_v_cost = {.bytes = v + v_bytes(a)};
     const std::uint64_t split = p.buffers.empty() ? 0 : p.buffers[p.buffers.size() - 1].bytes;
     p.combine_cost = {.bytes = p.kernel == attention_kernel::matrix ? split : split * a.value_head / 2};
-    p.cost = {.flops = 2 * rows_of(a) * a.n_kv * (a.key_head + a.value_head),
+    p.cost = {.flops = attention_flops(a),
               .bytes = (p.converts_k ? k_bytes(a) : k) + v_read + 4 * rows_of(a) * (a.key_head + a.value_head)};
-    p.timed_as = p.kernel == attention_kernel::vector ? kernel_class::attention_vector : kernel_class::attention;
+    if (p.kernel == attention_kernel::vector)
+        p.timed_as = is_quantised(a.cache) ? kernel_class::attention_vector_quantised : kernel_class::attention_vector;
 }
 
 }  // namespace

@@ -100,6 +100,13 @@ bool has_matrix_units(family f)
     return is_amd(f) ? is_cdna(f) || f == family::rdna3 || f == family::rdna4 : f != family::pascal;
 }
 
+/// The matrix kernel multiplies whole tiles: tokens that fill a tile of each of `matrices` in part cost the whole tile.
+std::uint64_t rows_in_tiles(const target& t, const weight_matrix& w, std::uint64_t tokens, std::uint64_t tokens_of_each,
+                            std::uint64_t matrices)
+{
+    return matrices * round_up(tokens_of_each, tile_width(t, w, tokens));
+}
+
 /// `rows` products of a vector with one of `matrices` that are read.
 op_cost product_cost(const weight_matrix& w, std::uint64_t rows, std::uint64_t matrices)
 {
@@ -209,6 +216,7 @@ matmul_plan plan_matmul(const target& t, era e, const weight_matrix& w, std::uin
         p = takes_matrix_kernel(t, w, tokens) ? matrix_plan(t, e, w, tokens) : blas_plan(t, w, tokens);
     }
     p.cost = product_cost(w, tokens * w.channels, w.channels);
+    if (p.path == matmul_path::matrix) p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, tokens, w.channels);
     return p;
 }
 
@@ -224,7 +232,9 @@ matmul_plan plan_expert_matmul(const target& t, era e, const weight_matrix& w, s
         p = takes_matrix_kernel(t, w, tokens) ? expert_matrix_plan(t, e, w, tokens, activation_rows)
                                               : expert_loop_plan(t, e, w, tokens);
     }
-    p.cost = product_cost(w, tokens * w.used, spread_evenly(w, tokens).experts);
+    const spread s = spread_evenly(w, tokens);
+    p.cost = product_cost(w, tokens * w.used, s.experts);
+    if (p.path == matmul_path::matrix) p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, s.tokens, s.experts);
     return p;
 }
 

@@ -6,6 +6,7 @@
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 namespace vrambench::engine {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 20;
 // Far above any model, low enough that products of a shape with a context stay within 64 bits.
-constexpr std::uint64_t most_layers = 10'000, most_width = 1 << 18, most_heads = 1 << 12, most_head = 1 << 12;
+constexpr std::uint64_t most_layers = 10'000, most_width = 1 << 18, most_heads = 1 << 10, most_head = 1 << 12;
+constexpr std::uint64_t most_head_values = 1 << 18;    // of all query heads together
 constexpr std::uint64_t most_vocabulary = 1 << 26, most_experts = 1 << 16, most_context = std::uint64_t{1} << 31;
 
 tensor_type read_type(const json_reader& r, const std::string& key, tensor_type otherwise)
@@ -70,7 +72,7 @@ window_shape read_window(const json_reader& r, std::uint64_t layers)
 }
 
 /// Heads as given, or as compressed attention makes them.
-void read_heads(const json_reader& r, model& m)
+void read_head_sizes(const json_reader& r, model& m)
 {
     m.heads = r.number("heads", 1, most_heads);
     if (r.has("compressed_attention")) {
@@ -88,6 +90,13 @@ void read_heads(const json_reader& r, model& m)
                             std::to_string(m.kv_heads));
     m.key_head = r.number("key_head", 1, most_head);
     m.value_head = r.number("value_head", 1, most_head);
+}
+
+void read_heads(const json_reader& r, model& m)
+{
+    read_head_sizes(r, m);
+    if (m.heads * std::max(m.key_head, m.value_head) > most_head_values)
+        r.fail("heads", "times the values of a head must be at most " + std::to_string(most_head_values));
 }
 
 /// A matrix holds whole blocks of its type in each row.

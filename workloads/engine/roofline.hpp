@@ -1,7 +1,7 @@
 #pragma once
-// How long a kernel runs on a target: the larger of flops over a share of the matrix rate and bytes over a share of the
-// bandwidth, and never less than a floor. The shares and floors are in roofline.cpp, with the rows that they were fitted
-// to; docs/workloads/kernel-times.md says how far they miss others.
+// How long a kernel runs on a target: a fixed part and the larger of flops over a share of the matrix rate and bytes over a
+// share of the bandwidth. The shares are in roofline.cpp, with the measurements that they were fitted to;
+// docs/workloads/kernel-times.md says how far they miss others.
 
 #include "workloads/engine/target.hpp"
 
@@ -22,11 +22,20 @@ enum class kernel_class : std::uint8_t {
     float_product,        ///< BLAS and MMF
     vector_product,       ///< MMVQ, MMVF
     attention,            ///< many rows: bound by the matrix rate
-    attention_vector,     ///< few rows: bound by reading the cache
+    attention_vector,     ///< one or two rows: bound by reading the cache
+    attention_vector_quantised,    ///< the same, and by decoding it
     elementwise,          ///< norms, RoPE, copies, quantise, convert, combine, fixup
 };
-inline constexpr std::size_t kernel_classes = 6;
+inline constexpr std::size_t kernel_classes = 7;
 const char* to_string(kernel_class c);
+
+/// What a class of kernels attains.
+struct attained {
+    std::uint64_t flops_share = 0;    ///< of the target's matrix rate, in thousandths
+    std::uint64_t bytes_share = 0;    ///< of its bandwidth, in thousandths
+    std::uint64_t fixed_ns = 0;       ///< of every kernel, whatever its size
+};
+const attained& attained_by(kernel_class c);
 
 /// Nanoseconds of one kernel, at least 1. Integer arithmetic throughout: the same on every compiler.
 std::int64_t nanoseconds(const target& t, kernel_class c, const op_cost& cost);
