@@ -126,10 +126,10 @@ void check_contradictions(const std::string& name, const config& c, const engine
 std::uint64_t checked_cells(const std::string& name, const config& c, const std::vector<slice>& slices, std::uint64_t sequences)
 {
     const std::uint64_t cells = round_up(engine::end_of(slices), engine::cell_padding);
-    if (cells > most_cells / sequences)
-        throw input_error(name + ": depth=" + c.text("depth") + " with what follows: " + std::to_string(sequences) + " x " +
-                          std::to_string(cells) + " cells exceed 2^31 of a cache");
-    return cells;
+    if (cells <= most_cells / sequences) return cells;
+    const bool from_the_start = slices.front().depth == 0 && slices.front().prompt > 0;
+    throw input_error(name + (from_the_start ? ": to=" + c.text("to") : ": depth=" + c.text("depth")) + ": " +
+                      std::to_string(sequences) + " x " + std::to_string(cells) + " cells exceed the 2^31 of a cache");
 }
 
 }  // namespace
