@@ -17,6 +17,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include <unistd.h>
 
@@ -100,23 +101,24 @@ std::string default_out(const run_document& document)
     return out;
 }
 
-/// The card's rates are measured once and serve every process of the run; a file that is gone on with has them already.
-device_info describe_device(run_document& document)
+/// What the workloads have to say of themselves, each once.
+void print_notes(progress& shown, const run_document& document)
 {
-    const device_choice on = document.cells.front().on;
-    if (on.simulated) return open_device(on, {})->info();
-    auto [info, rates] = on.rates ? std::pair{ask_device(on), on.rates} : ask_device_and_rates(on);
-    if (rates) use_rates(info, *rates);
-    for (auto& c : document.cells) c.on.rates = rates;
-    return info;
+    std::set<std::string> seen;
+    for (const cell& c : document.cells)
+        for (const auto& note : c.workload->recipe->header().notes)
+            if (seen.insert(note).second) shown.note("note: " + note);
 }
 
-void describe_environment(run_document& document)
+/// Repetitions of a file that is gone on with keep the rates that they were measured with.
+void describe_environment(run_plan& plan)
 {
+    run_document& document = plan.document;
     document.environment = host_environment();
     if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
         document.environment.push_back({"answered_by_stand_in", *stand_in});
-    for (auto& f : device_environment(describe_device(document))) document.environment.push_back(std::move(f));
+    if (const auto& rates = document.cells.front().on.rates) use_rates(plan.device, *rates);
+    for (auto& f : device_environment(plan.device)) document.environment.push_back(std::move(f));
 }
 
 /// Measures with SIGINT held for us, so that what was measured is kept.
@@ -171,9 +173,10 @@ int run(const run_options& o, const command_line& line)
     const std::string out = o.out.empty() ? default_out(document) : o.out;
     check_writable(out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
+    print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
         shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
-    describe_environment(document);
+    describe_environment(plan);
 
     const ending how = measure_until_interrupted(plan, o, request, out, shown);
     if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";

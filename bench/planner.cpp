@@ -3,6 +3,7 @@
 #include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
 #include "bench/remote.hpp"
+#include "bench/traffic_target.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 #include "workloads/registry.hpp"
@@ -34,14 +35,14 @@ std::string parse_scale(const std::string& text)
 /// Makes each workload once, however many groups name it.
 class workload_shelf {
 public:
-    explicit workload_shelf(std::uint64_t seed) : seed_(seed) {}
+    workload_shelf(std::uint64_t seed, std::string target) : seed_(seed), target_(std::move(target)) {}
 
     std::shared_ptr<const planned_workload> get(const std::string& spec)
     {
         auto& slot = made_[spec];
         if (!slot) {
             auto w = std::make_shared<planned_workload>();
-            w->recipe = make_trace(spec, seed_);
+            w->recipe = make_trace(spec, seed_, target_);
             w->summary = summarise(*w->recipe);
             if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
             slot = std::move(w);
@@ -51,6 +52,7 @@ public:
 
 private:
     std::uint64_t seed_;
+    std::string target_;
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
@@ -91,16 +93,51 @@ void check_kernel_time(const planned_workload& w, const std::string& scale)
                           human_time(seconds * 1e9) + " in all, at most 4000000 s can be told");
 }
 
+/// Graph mode executes captured graphs, which a workload without them cannot have.
+void check_mode(const planned_workload& w, run_mode mode)
+{
+    if (mode != run_mode::graph) return;
+    for (const auto& [key, value] : w.recipe->header().params)
+        if (key == "graphs" && value == "off")
+            throw input_error("--mode graph contradicts graphs=off of " + in_quotes(w.recipe->header().spec) +
+                              ": leave one of them out");
+}
+
+/// A device that answered, and what target=auto of a workload stands for on it.
+struct answer {
+    device_choice device;
+    device_info info;
+    std::string target;
+};
+
+/// A card is asked once: what it reaches serves every process of the run.
+answer answer_of(const std::string& typed)
+{
+    device_choice on = answering_device(typed);
+    if (on.simulated) return {on, open_device(on, {})->info(), simulated_target(on.name)};
+    auto [info, rates] = ask_device_and_rates(on);
+    if (rates) use_rates(info, *rates);
+    on.rates = rates;
+    return {on, info, card_target(info)};
+}
+
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : request_(request), document_(document), device_(answering_device(request.device)), shelf_(request.seed)
+        : plan_builder(request, document, answer_of(request.device))
+    {
+    }
+    plan_builder(const run_request& request, run_document& document, answer on)
+        : request_(request), document_(document), device_(std::move(on.device)), info_(std::move(on.info)),
+          shelf_(request.seed, std::move(on.target))
     {
         for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
             allocators_.push_back(choose_allocator(a));
         for (const auto& s : request.kernel_scales) scales_.push_back(parse_scale(s));
         if (scales_.empty()) scales_.push_back("1");
     }
+
+    const device_info& info() const { return info_; }
 
     void add(const default_group& group)
     {
@@ -123,6 +160,7 @@ private:
         c.vram_limit_bytes = parse_limit(group.vram_limit);
         c.mode = request_.mode;
         check_kernel_time(*c.workload, scale);
+        check_mode(*c.workload, request_.mode);
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;
@@ -145,6 +183,7 @@ private:
     const run_request& request_;
     run_document& document_;
     device_choice device_;
+    device_info info_;
     workload_shelf shelf_;
     std::vector<allocator_choice> allocators_;
     std::vector<std::string> scales_;
@@ -215,6 +254,7 @@ run_plan make_plan(const run_request& request)
     run_plan plan;
     plan.document.plan_seed = request.seed;
     plan_builder builder(request, plan.document);
+    plan.device = builder.info();
     for (const auto& group : wanted_groups(request)) builder.add(group);
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);

@@ -42,6 +42,7 @@ std::vector<std::string> default_allocators();
 
 struct run_plan {
     run_document document;                       ///< cells without repetitions
+    device_info device;                          ///< as it answered; a GPU's roofline has the rates that were measured
     std::uint64_t repetitions = 1;               ///< of every cell
     std::optional<std::uint64_t> budget_ms;
 };

@@ -1,6 +1,7 @@
 #include "workloads/registry.hpp"
 
 #include "spec/errors.hpp"
+#include "workloads/fattn.hpp"
 #include "workloads/kv_pair.hpp"
 #include "workloads/random.hpp"
 #include "workloads/trace_file.hpp"
@@ -12,10 +13,22 @@
 namespace vrambench {
 namespace {
 
+/// What a maker may use beside the resolved keys.
+struct surroundings {
+    std::string positional;
+    std::uint64_t default_seed;
+    std::string target;
+};
+
 struct workload {
     const entry* what;
-    std::function<std::unique_ptr<trace>(const config&, const std::string& positional, std::uint64_t default_seed)> make;
+    std::function<std::unique_ptr<trace>(const config&, const surroundings&)> make;
 };
+
+workload engine_workload(const entry& e)
+{
+    return {&e, [&e](const config& c, const surroundings& s) { return make_fattn(e, c, s.target); }};
+}
 
 std::unique_ptr<trace> open_named_file(const std::string& path)
 {
@@ -37,9 +50,12 @@ spec parse_workload(std::string_view text)
 const std::vector<workload>& workloads()
 {
     static const std::vector<workload> all{
-        {&kv_pair_entry(), [](const config& c, const std::string&, std::uint64_t) { return make_kv_pair(c); }},
-        {&random_entry(), [](const config& c, const std::string&, std::uint64_t seed) { return make_random(c, seed); }},
-        {&trace_file_entry(), [](const config&, const std::string& path, std::uint64_t) { return open_named_file(path); }},
+        engine_workload(fattn_prefill_entry()),
+        engine_workload(fattn_decode_entry()),
+        engine_workload(fattn_session_entry()),
+        {&kv_pair_entry(), [](const config& c, const surroundings&) { return make_kv_pair(c); }},
+        {&random_entry(), [](const config& c, const surroundings& s) { return make_random(c, s.default_seed); }},
+        {&trace_file_entry(), [](const config&, const surroundings& s) { return open_named_file(s.positional); }},
     };
     return all;
 }
@@ -56,13 +72,13 @@ const std::vector<const entry*>& workload_entries()
     return entries;
 }
 
-std::unique_ptr<trace> make_trace(std::string_view spec_text, std::uint64_t default_seed)
+std::unique_ptr<trace> make_trace(std::string_view spec_text, std::uint64_t default_seed, const std::string& target)
 {
     const spec s = parse_workload(spec_text);
     const entry& e = find_entry(workload_entries(), s.name, "workload");
     const config c = resolve(e, s);
     for (const auto& w : workloads())
-        if (w.what == &e) return w.make(c, s.positional, default_seed);
+        if (w.what == &e) return w.make(c, {s.positional, default_seed, target});
     throw std::logic_error("a workload without a maker");
 }
 

@@ -77,6 +77,7 @@ struct trace_header {
     std::uint32_t streams = 1;                                   ///< at most 64
     std::vector<std::string> tags;                               ///< names of allocation sites, kernels and step labels
     std::vector<std::string> phases;                             ///< "prefill", "decode", ...; at least one
+    std::vector<std::string> notes = {};                         ///< for the user, a line each; not part of trace files
 };
 
 /// Reads a trace once, front to back. One thread.
