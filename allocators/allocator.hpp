@@ -63,6 +63,7 @@ struct allocator_traits {
     bool needs_lifo = false;           ///< each stream's blocks must be freed on it, last allocated first
     bool stream_ordered = true;        ///< a freed block may be handed out while kernels that use it are queued
     bool legal_in_capture = false;     ///< hits may happen inside stream capture
+    bool keeps_freed = true;           ///< freed memory stays the allocator's, so that a replayed graph may go on using it
     bool can_trim = true;
     bool synchronises = false;         ///< ordinary calls wait for the device
     bool thread_safe = false;

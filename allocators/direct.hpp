@@ -18,7 +18,7 @@ public:
     allocator_stats stats() const override { return counter_.stats(reserved_); }
     allocator_traits traits() const override
     {
-        return {.stream_ordered = false, .can_trim = false, .synchronises = true};
+        return {.stream_ordered = false, .keeps_freed = false, .can_trim = false, .synchronises = true};
     }
 
 private:

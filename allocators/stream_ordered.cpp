@@ -18,7 +18,7 @@ pool_id open_pool(device& dev, std::uint64_t threshold, bool own_pool)
 }  // namespace
 
 stream_ordered::stream_ordered(device& dev, std::uint64_t threshold, bool own_pool)
-    : device_(dev), pool_(open_pool(dev, threshold, own_pool)), own_pool_(own_pool)
+    : device_(dev), threshold_(threshold), pool_(open_pool(dev, threshold, own_pool)), own_pool_(own_pool)
 {
     asks_after_calls_ = true;
     if (!own_pool_) reserved_ = device_.usage(pool_).reserved;    // what earlier users left in it; a new pool is empty

@@ -22,10 +22,12 @@ public:
     void after_call(allocation* a) override;
     std::uint64_t address_epoch() const override { return epoch_; }
     allocator_stats stats() const override;
-    allocator_traits traits() const override { return {}; }
+    /// At threshold 0 what was freed goes back to the driver at the next synchronisation.
+    allocator_traits traits() const override { return {.keeps_freed = threshold_ > 0}; }
 
 private:
     device& device_;
+    std::uint64_t threshold_;
     pool_id pool_;
     bool own_pool_;
     byte_counter counter_;

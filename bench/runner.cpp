@@ -574,6 +574,9 @@ std::string cannot_run(const allocator_traits& traits, const trace_summary& summ
     if (traits.needs_lifo && !summary.lifo)
         return "frees must be last in, first out on each stream; the trace breaks that at event " +
                std::to_string(summary.first_non_lifo_event);
+    if (!traits.keeps_freed && summary.first_replay_of_freed)
+        return "event " + std::to_string(summary.first_replay_of_freed - 1) +
+               " replays a graph that uses blocks freed since its capture, and freed memory goes back to the driver";
     if (summary.max_alignment > traits.max_alignment)
         return "the trace asks for an alignment of " + std::to_string(summary.max_alignment) + " bytes, the allocator gives " +
                std::to_string(traits.max_alignment);

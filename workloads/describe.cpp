@@ -54,7 +54,9 @@ std::string describe(const trace_header& header, const trace_summary& s)
     line(out, "phases", printable(joined(header.phases)));
     line(out, "events", grouped(s.events) + " on " + count(s.streams, "stream"));
     line(out, "calls", count(s.alloc_calls, "allocation") + ", " + count(s.free_calls, "free"));
-    line(out, "launches", count(s.launches, "kernel") + (s.graphs ? ", with graphs" : ""));
+    line(out, "launches", count(s.launches, "kernel") + (!s.graphs                 ? ""
+                                                                : s.first_replay_of_freed ? ", with graphs whose replays use freed blocks"
+                                                                                          : ", with graphs"));
     line(out, "kernel time", s.stated_kernel_ns == 0 ? "not stated: the device's own, from flops and bytes"
                                                      : human_time(static_cast<double>(s.stated_kernel_ns)) + " stated");
     line(out, "steps", grouped(s.steps) + " with " + count(s.tokens, "token"));

@@ -68,10 +68,16 @@ private:
     struct block {
         std::uint64_t bytes = 0;   // 0: not alive
         std::uint16_t stream = 0;
+        std::uint64_t births = 0;  // how often the id was allocated
+    };
+    struct use {
+        std::uint32_t id;
+        std::uint64_t birth;
     };
     struct graph {
         bool recorded = false;
         std::uint64_t launches = 0, nanoseconds = 0;
+        std::vector<use> uses;     // not kept once a replay of freed blocks was seen
     };
 
     [[noreturn]] void fail(const std::string& problem) const
@@ -130,7 +136,7 @@ private:
             fail("alignment " + std::to_string(e.alignment) + " is not a power of two up to " + exact_size(largest_alignment));
         block& b = slot(blocks_, e.id, out_.block_ids);
         if (b.bytes != 0) fail("block " + std::to_string(e.id) + " is allocated while alive");
-        b = {e.bytes, e.stream};
+        b = {e.bytes, e.stream, b.births + 1};
         live_bytes_ += e.bytes;
         if (live_bytes_ > largest_live) fail("more than " + exact_size(largest_live) + " alive is absurd");
         if (out_.lifo) stacks_[e.stream].push_back(e.id);
@@ -177,6 +183,8 @@ private:
             if (e.stream != graph_stream_) fail("launches on another stream than that of graph " + std::to_string(*open_graph_));
             graphs_[*open_graph_].launches += 1;
             graphs_[*open_graph_].nanoseconds += ns;
+            if (out_.first_replay_of_freed == 0)
+                for (const std::uint32_t id : batch.operands_of(e)) graphs_[*open_graph_].uses.push_back({id, blocks_[id].births});
         } else {
             out_.launches += 1;
             out_.stated_kernel_ns += ns;
@@ -251,6 +259,10 @@ private:
             fail("graph " + std::to_string(e.id) + " was never recorded");
         out_.launches += graphs_[e.id].launches;
         out_.stated_kernel_ns += graphs_[e.id].nanoseconds;
+        const auto freed = [&](const use& u) { return blocks_[u.id].bytes == 0 || blocks_[u.id].births != u.birth; };
+        const auto& uses = graphs_[e.id].uses;
+        if (out_.first_replay_of_freed == 0 && std::any_of(uses.begin(), uses.end(), freed))
+            out_.first_replay_of_freed = out_.events + 1;
     }
 
     const trace_header& header_;

@@ -61,6 +61,11 @@ struct event_batch {
     {
         return {operands.data() + e.first_operand + e.n_reads, e.n_writes};
     }
+    /// Both, those that are read first.
+    std::span<const std::uint32_t> operands_of(const event& e) const
+    {
+        return {operands.data() + e.first_operand, std::size_t{e.n_reads} + e.n_writes};
+    }
     void clear()
     {
         events.clear();
@@ -118,6 +123,9 @@ struct trace_summary {
     std::uint32_t graph_ids = 0;
     std::uint32_t streams = 1;
     bool graphs = false;                     ///< has graph events
+    /// Index + 1 of the first graph_launch that uses a block freed since it was captured, as the engine's replays do: they
+    /// count on the pool to keep that memory. 0: none.
+    std::uint64_t first_replay_of_freed = 0;
     bool lifo = true;                        ///< each stream's blocks are freed on it, last allocated first
     std::uint64_t first_non_lifo_event = 0;  ///< index of the free that breaks it (when !lifo)
 };
