@@ -3,7 +3,6 @@
 #include "spec/units.hpp"
 
 #include <array>
-#include <utility>
 
 namespace vrambench::costs {
 
@@ -67,6 +66,17 @@ void cost_probe::rest(std::uint64_t bytes)
     dev.sync_stream(0);
 }
 
+void cost_probe::attempt(const char* part, const std::function<void()>& measure)
+{
+    try {
+        measure();
+    } catch (const unsupported_error& e) {
+        report.notes.push_back(std::string(part) + " was not measured: " + e.what());
+    } catch (const device_error& e) {
+        report.notes.push_back(std::string(part) + " was not measured: " + e.what());
+    }
+}
+
 cost_report measure_costs(device& dev, bool quick)
 {
     cost_probe p(dev, quick);
@@ -74,18 +84,12 @@ cost_report measure_costs(device& dev, bool quick)
     describe_device(p);
     p.rest(64 * GiB);    // a process before this one may have left memory that is not clean yet
 
-    constexpr std::pair<const char*, void (*)(cost_probe&)> parts[] = {
-        {"growth", measure_growth}, {"calls", measure_calls},         {"launches", measure_launches},
-        {"pool", measure_pool},     {"policy", measure_policy_work}, {"full card", measure_full_card}};
-    for (const auto& [name, measure] : parts) {
-        try {
-            measure(p);
-        } catch (const unsupported_error& e) {
-            p.report.notes.push_back(std::string(name) + ": left out from here on: " + e.what());
-        } catch (const device_error& e) {
-            p.report.notes.push_back(std::string(name) + ": left out from here on: " + e.what());
-        }
-    }
+    p.attempt("growing calls", [&] { measure_growth(p); });
+    measure_calls(p);
+    measure_launches(p);
+    measure_pool(p);
+    p.attempt("work_unit", [&] { measure_policy_work(p); });
+    measure_full_card(p);
     return std::move(p.report);
 }
 

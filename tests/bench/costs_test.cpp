@@ -185,7 +185,7 @@ TEST(cost_profile, chunk_prices_are_what_was_timed_less_their_mapping)
 TEST(measure_costs, a_small_card_leaves_out_what_does_not_fit_and_says_so)
 {
     const cost_report r = measured("sim:h200,vram=1GiB");
-    EXPECT_THAT(r.notes, testing::Contains(HasSubstr("full card: left out from here on: less than 2 GiB free")));
+    EXPECT_THAT(r.notes, testing::Contains(HasSubstr("full card was not measured: less than 2 GiB free")));
     EXPECT_GT(r.at({"malloc", situation::idle, 64u << 20}), 0);
     EXPECT_EQ(r.at({"malloc", situation::idle, 1u << 30}, -1), -1) << "more than a quarter";
 }
