@@ -19,7 +19,8 @@ std::vector<std::uint64_t> sizes_up_to(std::uint64_t most, bool quick)
     if (quick) {
         constexpr std::array kept{4 * KiB, 2 * MiB, 64 * MiB, GiB};
         const std::uint64_t largest = sizes.empty() ? 0 : sizes.back();
-        std::erase_if(sizes, [&](std::uint64_t s) { return s != largest && std::find(kept.begin(), kept.end(), s) == kept.end(); });
+        const auto dropped = [&](std::uint64_t s) { return s != largest && std::find(kept.begin(), kept.end(), s) == kept.end(); };
+        std::erase_if(sizes, dropped);
     }
     return sizes;
 }
@@ -28,7 +29,8 @@ void describe_device(cost_probe& p)
 {
     const device_info& info = p.dev.info();
     const memory_info memory = p.dev.query_memory();
-    p.report.words = {{"kind", info.kind}, {"name", info.name}, {"spec", info.spec}, {"simulated", info.simulated ? "yes" : "no"}};
+    p.report.words = {{"kind", info.kind}, {"name", info.name}, {"spec", info.spec}};
+    p.report.words["simulated"] = info.simulated ? "yes" : "no";
     for (const auto& [key, value] : info.facts) p.report.words.emplace(key, value);
     p.report.facts = {{"total_bytes", info.total_bytes},         {"free_bytes", memory.free_bytes},
                       {"physical_block", info.physical_block},   {"shared_up_to", info.shared_up_to},

@@ -24,7 +24,10 @@ public:
         return elapsed(begin, clock_.now_ps());
     }
     std::int64_t now_ps() const { return clock_.now_ps(); }
-    std::int64_t elapsed(std::int64_t begin, std::int64_t end) const { return std::max<std::int64_t>(end - begin - cost_ps_, 0); }
+    std::int64_t elapsed(std::int64_t begin, std::int64_t end) const
+    {
+        return std::max<std::int64_t>(end - begin - cost_ps_, 0);
+    }
 
 private:
     const host_clock& clock_;

@@ -131,7 +131,7 @@ TEST(cost_profile, is_one_that_the_simulator_reads)
 {
     const sim::profile p = sim::parse_profile(profile_text(summarise({measured()}), once), "test");
     EXPECT_EQ(p.name, "h200");
-    EXPECT_THAT(p.source, HasSubstr("medians over 1 processes"));
+    EXPECT_THAT(p.source, HasSubstr("medians over 1 process"));
     EXPECT_EQ(p.launch, 4'600'000);
 }
 
