@@ -22,7 +22,7 @@ const entry& sim_entry()
              "physical block of raw allocations; 256 is the byte-exact device that calculated tables assume", {"profile"}, 256, GiB},
             {"pool", key_type::choice, "cuda", "", "how stream-ordered pools decide", {"cuda"}},
         },
-        "PROFILE (h200) or @FILE.json",
+        "PROFILE (h200) or @FILE.json, as `vrambench probe --costs --out FILE.json` writes it for a card",
     };
     return e;
 }

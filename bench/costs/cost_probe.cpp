@@ -3,7 +3,6 @@
 #include "spec/units.hpp"
 
 #include <array>
-#include <utility>
 
 namespace vrambench::costs {
 
@@ -20,7 +19,8 @@ std::vector<std::uint64_t> sizes_up_to(std::uint64_t most, bool quick)
     if (quick) {
         constexpr std::array kept{4 * KiB, 2 * MiB, 64 * MiB, GiB};
         const std::uint64_t largest = sizes.empty() ? 0 : sizes.back();
-        std::erase_if(sizes, [&](std::uint64_t s) { return s != largest && std::find(kept.begin(), kept.end(), s) == kept.end(); });
+        const auto dropped = [&](std::uint64_t s) { return s != largest && std::find(kept.begin(), kept.end(), s) == kept.end(); };
+        std::erase_if(sizes, dropped);
     }
     return sizes;
 }
@@ -29,7 +29,8 @@ void describe_device(cost_probe& p)
 {
     const device_info& info = p.dev.info();
     const memory_info memory = p.dev.query_memory();
-    p.report.words = {{"kind", info.kind}, {"name", info.name}, {"spec", info.spec}, {"simulated", info.simulated ? "yes" : "no"}};
+    p.report.words = {{"kind", info.kind}, {"name", info.name}, {"spec", info.spec}};
+    p.report.words["simulated"] = info.simulated ? "yes" : "no";
     for (const auto& [key, value] : info.facts) p.report.words.emplace(key, value);
     p.report.facts = {{"total_bytes", info.total_bytes},         {"free_bytes", memory.free_bytes},
                       {"physical_block", info.physical_block},   {"shared_up_to", info.shared_up_to},
@@ -67,6 +68,17 @@ void cost_probe::rest(std::uint64_t bytes)
     dev.sync_stream(0);
 }
 
+void cost_probe::attempt(const char* part, const std::function<void()>& measure)
+{
+    try {
+        measure();
+    } catch (const unsupported_error& e) {
+        report.notes.push_back(std::string(part) + " was not measured: " + e.what());
+    } catch (const device_error& e) {
+        report.notes.push_back(std::string(part) + " was not measured: " + e.what());
+    }
+}
+
 cost_report measure_costs(device& dev, bool quick)
 {
     cost_probe p(dev, quick);
@@ -74,18 +86,12 @@ cost_report measure_costs(device& dev, bool quick)
     describe_device(p);
     p.rest(64 * GiB);    // a process before this one may have left memory that is not clean yet
 
-    constexpr std::pair<const char*, void (*)(cost_probe&)> parts[] = {
-        {"growth", measure_growth}, {"calls", measure_calls},         {"launches", measure_launches},
-        {"pool", measure_pool},     {"policy", measure_policy_work}, {"full card", measure_full_card}};
-    for (const auto& [name, measure] : parts) {
-        try {
-            measure(p);
-        } catch (const unsupported_error& e) {
-            p.report.notes.push_back(std::string(name) + ": left out from here on: " + e.what());
-        } catch (const device_error& e) {
-            p.report.notes.push_back(std::string(name) + ": left out from here on: " + e.what());
-        }
-    }
+    p.attempt("growing calls", [&] { measure_growth(p); });
+    measure_calls(p);
+    measure_launches(p);
+    measure_pool(p);
+    p.attempt("work_unit", [&] { measure_policy_work(p); });
+    measure_full_card(p);
     return std::move(p.report);
 }
 

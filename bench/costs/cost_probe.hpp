@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace vrambench::costs {
@@ -23,7 +24,10 @@ public:
         return elapsed(begin, clock_.now_ps());
     }
     std::int64_t now_ps() const { return clock_.now_ps(); }
-    std::int64_t elapsed(std::int64_t begin, std::int64_t end) const { return std::max<std::int64_t>(end - begin - cost_ps_, 0); }
+    std::int64_t elapsed(std::int64_t begin, std::int64_t end) const
+    {
+        return std::max<std::int64_t>(end - begin - cost_ps_, 0);
+    }
 
 private:
     const host_clock& clock_;
@@ -44,6 +48,8 @@ struct cost_probe {
     /// Lets time pass until the driver has cleaned `bytes` that were given back (inferred; see sim::cleaning): a kernel
     /// that runs so long, since time passes in kernels on every device.
     void rest(std::uint64_t bytes);
+    /// Runs one part. Where the device refuses it, the part is left out and noted, and the rest goes on.
+    void attempt(const char* part, const std::function<void()>& measure);
 };
 
 /// Raw memory and handles in rows without a free between, then the frees in a row. To be measured before anything else was
@@ -60,7 +66,7 @@ void measure_full_card(cost_probe& p);
 /// A slot that an allocator's scan visits, on this host.
 void measure_policy_work(cost_probe& p);
 
-/// All of them on a fresh device. A part that the device refuses is left out and noted. `quick`: fewer sizes.
+/// All of them on a fresh device. `quick`: fewer sizes and repetitions.
 cost_report measure_costs(device& dev, bool quick);
 
 }  // namespace vrambench::costs

@@ -17,8 +17,9 @@ std::int64_t ns(std::int64_t ps) { return (ps + 500) / 1000; }
 constexpr std::array raw_and_virtual{"malloc", "free", "create", "map", "set_access", "unmap", "release"};
 constexpr std::array times{"launch", "launch_latency", "kernel_overhead", "graph_launch", "sync", "record", "wait",
                            "memory_info", "reserve", "unreserve", "release_mapped"};
-constexpr std::array pool_times{"hit_own", "hit_completed", "hit_other_stream", "hit_merged", "internal_dependency", "fail", "free",
-                                "trim", "map_call", "per_released_chunk", "per_trimmed_chunk", "per_polled_block", "stream_gap"};
+constexpr std::array pool_times{"hit_own",  "hit_completed",      "hit_other_stream",  "hit_merged",       "internal_dependency",
+                                "fail",     "free",               "trim",              "map_call",         "per_released_chunk",
+                                "per_trimmed_chunk", "per_polled_block", "stream_gap"};
 
 json call_curves(const cost_summary& s, const std::string& call)
 {
@@ -50,7 +51,8 @@ json pool_prices(const cost_summary& s)
     if (!mapped) return j;
     j["per_mapped_chunk"] = ns(mapped->median);
     const auto beyond_mapping = [&](const char* key, const char* timed) {
-        if (const spread* t = s.find({timed, situation::idle, 0})) j[key] = ns(std::max<std::int64_t>(t->median - mapped->median, 0));
+        const spread* t = s.find({timed, situation::idle, 0});
+        if (t) j[key] = ns(std::max<std::int64_t>(t->median - mapped->median, 0));
     };
     beyond_mapping("per_new_chunk", "pool.grow_per_chunk");
     beyond_mapping("per_remapped_chunk", "pool.remap_per_chunk");
@@ -91,14 +93,21 @@ std::string source_text(const cost_summary& s, const calibration& how)
     std::string said = word(s, "name") + (word(s, "simulated") == "yes" ? " (simulated)" : "");
     if (const auto driver = word(s, "driver_version"); !driver.empty())
         said += ", driver " + driver + ", runtime " + word(s, "runtime_version");
-    return said + ", " + how.date + ": medians over " + std::to_string(s.processes) + " processes. physical_block, shared_up_to, " +
-           "vmm_granularity, flops_per_second and bytes_per_second are what the device layer says; all else was measured.";
+    return said + ", " + how.date + ": medians over " + std::to_string(s.processes) +
+           (s.processes == 1 ? " process" : " processes") + ". physical_block, shared_up_to, vmm_granularity, flops_per_second and " +
+           "bytes_per_second are what the device layer says; all else was measured.";
 }
 
 json about_measuring(const cost_summary& s, const calibration& how)
 {
-    json j{{"date", how.date}, {"command", json::array()}, {"processes", s.processes}, {"processes_asked", how.asked},
-           {"interrupted", how.interrupted}, {"failures", json::array()}, {"notes", json::array()}, {"device", json::object()}};
+    json j{{"date", how.date},
+           {"command", json::array()},
+           {"processes", s.processes},
+           {"processes_asked", how.asked},
+           {"interrupted", how.interrupted},
+           {"failures", json::array()},
+           {"notes", json::array()},
+           {"device", json::object()}};
     for (const auto& w : how.command) j["command"].push_back(text(w));
     for (const auto& f : how.failures) j["failures"].push_back(text(f));
     for (const auto& n : s.notes) j["notes"].push_back(text(n));

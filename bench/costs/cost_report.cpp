@@ -55,7 +55,8 @@ cost_report report_from(const json& j)
 {
     cost_report r;
     for (const auto& p : j.at("points")) {
-        const cost_key key{p.at(0).get<std::string>(), situation_from(p.at(1).get<std::string>()), count_from(p.at(2), "bytes")};
+        const situation when = situation_from(p.at(1).get<std::string>());
+        const cost_key key{p.at(0).get<std::string>(), when, count_from(p.at(2), "bytes")};
         const std::int64_t ps = whole_from(p.at(3), "picoseconds");
         if (ps < 0) throw input_error("a cost below nothing");
         if (!r.median_ps.emplace(key, ps).second) throw input_error("a cost is there twice");

@@ -1,8 +1,11 @@
+#include "allocators/allocator.hpp"
 #include "bench/costs/cost_probe.hpp"
 #include "bench/costs/held_memory.hpp"
 #include "bench/costs/load.hpp"
 
 #include "spec/units.hpp"
+
+#include <string_view>
 
 namespace vrambench::costs {
 
@@ -63,8 +66,8 @@ void time_idle(cost_probe& p, const timed_call& c, subject s)
     p.report.add({c.name, situation::idle, s.bytes}, times);
 }
 
-/// Whether the call mostly waited for the kernels; what it waited is not in its cost.
-bool time_loaded(cost_probe& p, const timed_call& c, subject s)
+/// Whether the call mostly waited for the kernels, where that can be told; what it waited is not in its cost.
+std::optional<bool> time_loaded(cost_probe& p, const timed_call& c, subject s)
 {
     const std::int64_t expected = p.report.at({c.name, situation::idle, s.bytes});
     const std::int64_t hold = std::max<std::int64_t>(2'000'000'000, 4 * expected);
@@ -83,6 +86,7 @@ bool time_loaded(cost_probe& p, const timed_call& c, subject s)
         waits += t->waited;
     }
     p.report.add({c.name, situation::loaded, s.bytes}, times);
+    if (times.empty()) return std::nullopt;
     return 2 * waits > times.size();
 }
 
@@ -142,10 +146,11 @@ void measure_call(cost_probe& p, const timed_call& c, device_ptr base)
         if (!c.is_virtual && bytes <= p.dev.info().shared_up_to) neighbours.fill_shared(bytes);
         const subject s{p.dev, bytes, base};
         time_idle(p, c, s);
-        waited += time_loaded(p, c, s);
-        ++sizes;
+        const auto waits = time_loaded(p, c, s);
+        sizes += waits.has_value();
+        waited += waits.value_or(false);
     }
-    if (std::string_view(c.name) == "free")
+    if (sizes && std::string_view(c.name) == "free")
         p.report.facts["free_waits"] = 2 * waited > sizes;
     else if (waited)
         p.report.notes.push_back(std::string(c.name) + " waited for the kernels at " + std::to_string(waited) + " of " +
@@ -160,11 +165,11 @@ void measure_calls(cost_probe& p)
     const std::uint64_t longest = p.sizes.empty() ? 0 : p.sizes.back();
     const device_ptr base = granularity && longest % granularity == 0 ? p.dev.reserve(longest) : 0;
     for (const auto& c : calls)
-        if (!c.is_virtual || base) measure_call(p, c, base);
+        if (!c.is_virtual || base) p.attempt(c.name, [&] { measure_call(p, c, base); });
     if (!base) return;
-    time_release_of_mapped(p, {p.dev, granularity, base});
-    p.dev.unreserve(base, longest);
-    time_reservation(p);
+    p.attempt("release_mapped", [&] { time_release_of_mapped(p, {p.dev, granularity, base}); });
+    quietly([&] { p.dev.unreserve(base, longest); });    // a part that broke off may have left it mapped
+    p.attempt("reserve and unreserve", [&] { time_reservation(p); });
     p.report.facts["address_space"] = address_space(p.dev, granularity);
 }
 

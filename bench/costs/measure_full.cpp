@@ -4,8 +4,6 @@
 
 #include "spec/units.hpp"
 
-#include <optional>
-
 namespace vrambench::costs {
 
 namespace {
@@ -45,15 +43,23 @@ std::int64_t time_cleaning(cost_probe& p, std::uint64_t bytes)
     return median(at_once) - median(clean);
 }
 
-/// Needs a good deal more than `bytes` free; leaves little beside them.
-void measure_cleaning_rate(cost_probe& p, std::uint64_t bytes, std::optional<std::int64_t> wait_ps)
+/// The least wait on a nearly full card, and how fast much memory is cleaned. Leaves little more than `much` free.
+void measure_cleaning(cost_probe& p, held_memory& ballast, std::uint64_t much)
 {
-    const std::int64_t took = time_cleaning(p, bytes);
-    if (!wait_ps || took < 2 * *wait_ps) {
-        p.report.notes.push_back("cleaning: too little memory to see how fast it is cleaned");
-        return;
+    constexpr std::int64_t noise_ps = 1'000'000'000;    // less is what the call itself varies by
+    std::int64_t wait = 0;
+    {
+        held_memory most(p.dev);
+        most.leave(420 * MiB);
+        wait = time_cleaning(p, 300 * MiB);
     }
-    p.report.facts["clean_bytes_per_second"] = static_cast<std::uint64_t>(static_cast<__int128>(bytes) * 1'000'000'000'000 / took);
+    p.rest(4 * much);
+    if (wait < noise_ps) return;
+    p.report.add("clean_wait", {wait});
+    ballast.leave(much + much / 8);
+    const std::int64_t took = time_cleaning(p, much);
+    if (took < 2 * wait) throw unsupported_error("too little memory to see how fast it is cleaned");
+    p.report.facts["clean_bytes_per_second"] = static_cast<std::uint64_t>(static_cast<__int128>(much) * 1'000'000'000'000 / took);
 }
 
 /// Fills the card block by block; what is left free when the next one is refused. 0 where no block is kept back.
@@ -133,34 +139,23 @@ void measure_full_card(cost_probe& p)
 {
     held_memory ballast(p.dev);
     const std::uint64_t all = p.dev.query_memory().free_bytes;
-    if (all < 2 * GiB) throw unsupported_error("less than 2 GiB free");
-    const std::uint64_t quarter = all / 4 / GiB * GiB;
-    time_refusals(p, all / GiB * GiB);
-    std::optional<std::int64_t> wait_ps;
-    {
-        held_memory most(p.dev);
-        most.leave(420 * MiB);
-        p.rest(GiB);
-        const std::int64_t wait = time_cleaning(p, 300 * MiB);
-        if (wait > 1'000'000'000) wait_ps = wait;    // less is what the call itself varies by
-        if (wait_ps) p.report.add("clean_wait", {wait});
+    if (all < 2 * GiB) {
+        p.report.notes.push_back("what happens on a full card was not measured: less than 2 GiB free");
+        return;
     }
-    p.rest(all);
-    if (wait_ps) {
-        ballast.leave(quarter + quarter / 8);
-        measure_cleaning_rate(p, quarter, wait_ps);
-    }
+    p.attempt("refused calls on an empty card", [&] { time_refusals(p, all / GiB * GiB); });
+    p.attempt("cleaning", [&] { measure_cleaning(p, ballast, all / 4 / GiB * GiB); });
     ballast.leave(GiB);
-    time_refusals(p, GiB);
+    p.attempt("refused calls beside 1 GiB", [&] { time_refusals(p, GiB); });
     if (p.dev.info().has_pools) {
         ballast.leave(9 * p.dev.info().pool_step + 16 * MiB);
-        time_mapping(p);
-        time_exhausted_pool(p, ballast, 16 * MiB);
+        p.attempt("pool: per_mapped_chunk", [&] { time_mapping(p); });
+        p.attempt("pool: fail and internal_dependency", [&] { time_exhausted_pool(p, ballast, 16 * MiB); });
     }
     ballast.give_back(100 * MiB);
     ballast.leave(100 * MiB);
-    time_refusals(p, 100 * MiB);
-    measure_margins(p, ballast);
+    p.attempt("refused calls beside 100 MiB", [&] { time_refusals(p, 100 * MiB); });
+    p.attempt("margins", [&] { measure_margins(p, ballast); });
 }
 
 }  // namespace vrambench::costs

@@ -1,4 +1,5 @@
 #include "bench/costs/cost_probe.hpp"
+#include "bench/costs/kernel_chain.hpp"
 #include "bench/costs/pool_scene.hpp"
 
 #include "spec/units.hpp"
@@ -212,20 +213,34 @@ void time_remap(cost_probe& p)
     p.report.add("pool.remap_per_chunk", {slope(time_remap_of(p, n.few), n.few, time_remap_of(p, n.many / 2), n.many / 2)});
 }
 
+/// What a freed block delays the next kernel of its stream by, on the device.
+void time_stream_gap(cost_probe& p)
+{
+    pool_scene s(p);
+    s.give(s.take(block_bytes));
+    const std::int64_t without = per_kernel(p, [] {});
+    const std::int64_t with = per_kernel(p, [&] { s.give(s.take(block_bytes)); });
+    p.report.add("pool.stream_gap", {with - without});
+}
+
 }  // namespace
 
 void measure_pool(cost_probe& p)
 {
-    if (!p.dev.info().has_pools) throw unsupported_error("the device has no stream-ordered pools");
-    time_own_hits(p);
-    time_completed_hits(p);
-    time_hits_by_time(p);
-    time_hits_by_event(p);
-    time_polling(p);
-    time_merged_hits(p);
-    time_idle_trim(p);
-    time_chunks(p);
-    time_remap(p);
+    if (!p.dev.info().has_pools) {
+        p.report.notes.push_back("the device has no stream-ordered pools");
+        return;
+    }
+    p.attempt("pool: hit_own and free", [&] { time_own_hits(p); });
+    p.attempt("pool: hit_completed", [&] { time_completed_hits(p); });
+    p.attempt("pool: hit_seen_completed", [&] { time_hits_by_time(p); });
+    p.attempt("pool: hit_other_stream", [&] { time_hits_by_event(p); });
+    p.attempt("pool: per_polled_block", [&] { time_polling(p); });
+    p.attempt("pool: hit_merged", [&] { time_merged_hits(p); });
+    p.attempt("pool: trim", [&] { time_idle_trim(p); });
+    p.attempt("pool: growth and release", [&] { time_chunks(p); });
+    p.attempt("pool: remapping", [&] { time_remap(p); });
+    p.attempt("pool: stream_gap", [&] { time_stream_gap(p); });
 }
 
 }  // namespace vrambench::costs

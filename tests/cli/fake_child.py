@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Stands for the child process of a GPU: answers `child info` and `child measure` as the real one does, with figures that
-the simulator made, unless MISBEHAVE says `HOW:ALLOCATOR` (or `HOW` for the question about the device).
+"""Stands for the child process of a GPU: answers `child info`, `child measure` and `child costs` as the real one does, with
+figures that the simulator made, unless MISBEHAVE says `HOW:ALLOCATOR` (`HOW:N` for the Nth process that measures costs, `HOW`
+for the question about the device).
 
 The command to make figures with is in VRAMBENCH; process ids of children go to the file that CHILDREN names, and what each
 was asked to the file beside it (CHILDREN.requests)."""
@@ -45,6 +46,11 @@ def measure(request):
     answer({"protocol": PROTOCOL, "entries": entries})
 
 
+def costs(request):
+    request["device"] = "sim:h200"
+    subprocess.run([os.environ["VRAMBENCH"], "child", "costs"], input=json.dumps(request).encode(), check=True, pass_fds=(3, 4))
+
+
 def say_call(number):
     """Names the driver call as the real child does: one byte of the page behind descriptor 4."""
     with mmap.mmap(4, 4096) as page:
@@ -61,7 +67,8 @@ def misbehave(how):
     if how == "garbage":
         os.write(3, b"\x00\xffnot json")
     if how == "lie":
-        answer({"protocol": PROTOCOL, "entries": [{"pass": "cold", "role": "timed"}]})
+        answer({"protocol": PROTOCOL, "entries": [{"pass": "cold", "role": "timed"}],
+                "costs": {"points": [["malloc", "idle", 256, -5]], "facts": {}, "words": {}, "notes": []}})
     if how == "other":
         answer({"protocol": "something.else/9", "entries": []})
     if how == "silent":
@@ -91,6 +98,12 @@ def main():
         if how and not where:
             misbehave(how)
         info(request)
+    elif sys.argv[1:] == ["child", "costs"]:
+        with open(os.environ["CHILDREN"], encoding="utf-8") as f:
+            number = sum(1 for _ in f)
+        if where == str(number):
+            misbehave(how)
+        costs(request)
     else:
         mine = where and request["allocator"].startswith(where)
         measured = [r for r in before if r["what"] == "measure"]

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import signal
-import time
 
 import cli
 
@@ -89,6 +88,155 @@ class RoundTrip(cli.CommandTest):
         for key in ("times_ns", "pool_ns"):
             self.assertEqual(again[key], found[key])
         self.curves_agree(found, again, [(c, s) for c in CURVES for s in ("idle", "loaded")])
+
+    def test_a_card_without_what_was_seen_on_an_h200(self):
+        """No virtual memory, nothing cleaned, a margin: a profile all the same, and the simulator names what it misses."""
+        given = distinct_profile()
+        del given["cleaning"]
+        given["raw_margin"], given["handle_margin"] = 3 * MIB + 65536, 5 * MIB
+        found = self.probe(given)
+        self.assertNotIn("cleaning", found)
+        for key in ("raw_margin", "handle_margin"):    # known to the block
+            self.assertGreaterEqual(found[key], given[key])
+            self.assertLess(found[key], given[key] + 2 * MIB)
+        given["vmm_granularity"] = 0
+        found = self.probe(given)
+        self.assertNotIn("create", found["calls_ns"])
+        self.assertEqual(found["pool_ns"], given["pool_ns"])
+        answer = self.call("run", "--device", "sim:@found.json", "--workload", "random:events=100", "--out", "run.json")
+        self.assertEqual(answer.code, 2, answer)
+        self.assertIn("is missing", answer.err)
+
+    def test_processes_of_the_simulator_are_alike(self):
+        one = self.probe(distinct_profile(), "--processes", "1")
+        three = self.probe(distinct_profile(), "--processes", "3")
+        self.assertEqual(three["measured"]["processes"], 3)
+        for document in (one, three):
+            del document["measured"], document["source"]
+        self.assertEqual(one, three)
+
+    def test_quick_measures_fewer_sizes(self):
+        full, quick = self.probe(distinct_profile()), self.probe(distinct_profile(), "--quick")
+        self.assertLess(len(quick["calls_ns"]["malloc"]["idle"]), len(full["calls_ns"]["malloc"]["idle"]))
+        self.assertEqual(quick["pool_ns"], full["pool_ns"])
+
+    def test_the_table_is_printed_without_a_file(self):
+        answer = self.succeed("probe", "--costs", "--device", "sim:h200", "--quick")
+        self.assertRegex(answer.out, r"malloc +2MiB +31\.0 \(31\.0-31\.0\) +70\.0")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_measured_profile_runs(self):
+        self.probe(json.loads(PROFILE.read_text()))
+        document = self.measure("--device", "sim:@found.json", "--allocator", "legacy,async,vmm", "--workload", "random:events=1000")
+        self.assertTrue(all(c["outcome"]["status"] == "completed" for c in document["cells"]))
+
+
+class Processes(cli.CommandTest):
+    """What becomes of a calibration whose processes end badly: one of three does."""
+
+    def setUp(self):
+        super().setUp()
+        self.children = self.folder / "children"
+        self.children.touch()
+        os.environ.update(VRAMBENCH_CHILD_PROGRAM=str(FAKE), VRAMBENCH=cli._binary, CHILDREN=str(self.children))
+        self.addCleanup(lambda: [os.environ.pop(k, None) for k in ("VRAMBENCH_CHILD_PROGRAM", "MISBEHAVE")])
+
+    ARGUMENTS = ["probe", "--costs", "--device", "sim:h200", "--quick", "--processes", "3", "--out", "found.json"]
+
+    def fails(self, how, *more):
+        """The line about the process that failed; the others count."""
+        os.environ["MISBEHAVE"] = how
+        answer = self.call(*self.ARGUMENTS, *more)
+        self.assertEqual(answer.code, 1, answer)
+        found = cli.read_json(self.folder / "found.json")
+        self.assertEqual((found["measured"]["processes"], found["measured"]["processes_asked"]), (2, 3))
+        self.assertFalse(found["measured"]["interrupted"])
+        self.assertEqual(len(found["measured"]["failures"]), 1)
+        self.assertIn(found["measured"]["failures"][0], answer.err)
+        self.assertEqual(found["times_ns"]["launch"], 4600)
+        return found["measured"]["failures"][0]
+
+    def test_good_ones(self):
+        self.succeed(*self.ARGUMENTS)
+        self.assertEqual(len(set(self.children.read_text().split())), 3)
+        self.assertEqual(cli.read_json(self.folder / "found.json")["measured"]["failures"], [])
+
+    def test_a_crash_names_signal_and_call(self):
+        self.assertIn("process 2: crashed: SIGSEGV in free", self.fails("crash:2"))
+
+    def test_a_hang_ends_at_the_timeout_and_names_the_call(self):
+        line = self.fails("hang:1", "--timeout", "2s")
+        self.assertIn("process 1: timeout", line)
+        self.assertIn("in malloc", line)
+
+    def test_nonsense(self):
+        for how in ("garbage", "lie", "other", "silent"):
+            with self.subTest(how=how):
+                self.children.write_text("")
+                self.assertIn("makes no sense", self.fails(how + ":3"))
+
+    def test_last_words(self):
+        self.assertIn("the card fell off the bus", self.fails("exit:2"))
+
+    def test_none_answers(self):
+        os.environ["MISBEHAVE"] = "exit:1"
+        answer = self.call("probe", "--costs", "--device", "sim:h200", "--processes", "1", "--out", "found.json")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertEqual(answer.out, "")
+        self.assertFalse((self.folder / "found.json").exists())
+
+    def started_and_hanging(self):
+        """The second process hangs; the first is in the file already."""
+        os.environ["MISBEHAVE"] = "hang:2"
+        process = self.start(*self.ARGUMENTS)
+        self.wait_for(lambda: len(self.children.read_text().split()) >= 2, process)
+        return process
+
+    def ended(self, pid):
+        try:
+            return b"fake_child" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return True
+
+    def check_what_is_kept(self):
+        found = cli.read_json(self.folder / "found.json")
+        self.assertEqual((found["measured"]["processes"], found["measured"]["interrupted"]), (1, True))
+        self.wait_for(lambda: all(self.ended(pid) for pid in self.children.read_text().split()))
+
+    def test_interrupted(self):
+        process = self.started_and_hanging()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(cli.PATIENCE), 130)
+        self.check_what_is_kept()
+
+    def test_killed(self):
+        process = self.started_and_hanging()
+        process.kill()
+        process.wait()
+        self.check_what_is_kept()
+
+
+class BadInput(cli.CommandTest):
+    def refused(self, *arguments, words):
+        answer = self.call("probe", *arguments)
+        self.assertEqual(answer.code, 2, answer)
+        self.assertEqual((answer.out, len(answer.err.splitlines())), ("", 1), answer)
+        for word in words:
+            self.assertIn(word, answer.err)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_refused(self):
+        sim = ["--costs", "--device", "sim:h200"]
+        self.refused(words=["--costs"])
+        for value in ("0", "-1", "1001", "1.5", "many", "1e3", ""):
+            self.refused(*sim, f"--processes={value}", words=["--processes"])
+        for value in ("0", "0s", "soon", "-5s"):
+            self.refused(*sim, f"--timeout={value}", words=["--timeout"])
+        self.refused("--costs", "--device", "sim:h201", words=["h201", "h200"])
+        self.refused("--costs", "--device", "sim:@nowhere.json", words=["nowhere.json"])
+        self.refused("--costs", "--device", "cuda:x", words=["cuda"])
+        self.refused(*sim, "--out", "no/such/folder/x.json", words=["no/such/folder"])
+        self.refused(*sim, "--proceses", "3", words=["proceses"])
 
 
 if __name__ == "__main__":
