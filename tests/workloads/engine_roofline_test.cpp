@@ -16,7 +16,8 @@ TEST(EngineRoofline, TheSlowerOfFlopsAndBytesAndTheFixedPart)
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {}), 2000);
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'000}), 2000 + 1000);
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.bytes = 7'000'000}), 2000 + 10'000);
-    EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'001, .bytes = 1}), 2000 + 1001);    // rounded up
+    EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'001, .bytes = 1}),
+              2000 + 1001);    // rounded up
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'000, .bytes = 7'000'000}), 2000 + 10'000);
 }
 
@@ -27,7 +28,8 @@ TEST(EngineRoofline, AFasterTargetIsFasterInTheSameProportion)
     for (std::size_t i = 0; i < kernel_classes; ++i) {
         const auto c = static_cast<kernel_class>(i);
         const auto fixed = static_cast<std::int64_t>(attained_by(c).fixed_ns);
-        EXPECT_NEAR(static_cast<double>(nanoseconds(slow, c, cost) - fixed), 2.0 * static_cast<double>(nanoseconds(fast, c, cost) - fixed), 2.0)
+        EXPECT_NEAR(static_cast<double>(nanoseconds(slow, c, cost) - fixed),
+                    2.0 * static_cast<double>(nanoseconds(fast, c, cost) - fixed), 2.0)
             << to_string(c);
     }
 }
