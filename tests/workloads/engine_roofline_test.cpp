@@ -34,6 +34,18 @@ TEST(EngineRoofline, AFasterTargetIsFasterInTheSameProportion)
     }
 }
 
+TEST(EngineRoofline, ATargetMayHaveItsOwnShareOfQuantisedProducts)
+{
+    target t = find_target("nvidia/9.0/100/1000e12/1000e9");
+    const op_cost cost{.flops = 1'000'000'000};
+    const auto fixed = static_cast<std::int64_t>(attained_by(kernel_class::quantised_product).fixed_ns);
+    const std::int64_t other_class = nanoseconds(t, kernel_class::float_product, cost);
+    t.quantised_share = 500;
+    EXPECT_EQ(nanoseconds(t, kernel_class::quantised_product, cost), fixed + 2000);
+    EXPECT_EQ(nanoseconds(t, kernel_class::float_product, cost), other_class);
+    EXPECT_EQ(find_target("nvidia/8.6/46/43e12/540e9").quantised_share, find_target("rtx-3090").quantised_share);
+}
+
 TEST(EngineRoofline, AnAbsurdCostStaysATime)
 {
     const target t = find_target("nvidia/9.0/1/1/1");

@@ -52,7 +52,9 @@ const attained& attained_by(kernel_class c) { return classes[static_cast<std::si
 std::int64_t nanoseconds(const target& t, kernel_class c, const op_cost& cost)
 {
     const attained& k = attained_by(c);
-    const std::uint64_t compute = nanoseconds_for(cost.flops, t.flops_per_second, k.flops_share);
+    const bool own_share = c == kernel_class::quantised_product && t.quantised_share != 0;
+    const std::uint64_t share = own_share ? t.quantised_share : k.flops_share;
+    const std::uint64_t compute = nanoseconds_for(cost.flops, t.flops_per_second, share);
     const std::uint64_t traffic = nanoseconds_for(cost.bytes, t.bytes_per_second, k.bytes_share);
     return static_cast<std::int64_t>(k.fixed_ns + std::max(compute, traffic));
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t most_multiprocessors = 4096, most_rate = 1'000'000'000'000'000'000,
                         most_memory = std::uint64_t{1} << 50;
-constexpr std::uint64_t most_blocks = 32, most_vector_tokens = 64;
+constexpr std::uint64_t most_share = 10'000, most_blocks = 32, most_vector_tokens = 64;
 
 /// "9.0" to 90; empty where it is none.
 std::optional<std::uint32_t> parse_compute_capability(std::string_view text)
@@ -170,6 +170,7 @@ void take_kernels_of_family(target& t)
     for (const target& s : shipped()) {
         if (s.family != t.family) continue;
         t.vector_tokens_k_quants = s.vector_tokens_k_quants;
+        t.quantised_share = s.quantised_share;
         if (s.architecture == t.architecture) t.occupancies = s.occupancies;
         return;
     }
@@ -235,6 +236,7 @@ target parse_target(std::string_view text, const std::string& origin)
     t.bytes_per_second = r.number("bytes_per_second", 1, most_rate);
     if (r.has("vector_tokens_k_quants"))
         t.vector_tokens_k_quants = r.number("vector_tokens_k_quants", 1, most_vector_tokens);
+    if (r.has("quantised_share")) t.quantised_share = r.number("quantised_share", 1, most_share);
     if (r.has("occupancies")) t.occupancies = read_occupancies(r);
     r.no_other_keys();
     return t;
