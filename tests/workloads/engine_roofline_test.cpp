@@ -44,6 +44,7 @@ TEST(EngineRoofline, ATargetMayHaveItsOwnShareOfQuantisedProducts)
     EXPECT_EQ(nanoseconds(t, kernel_class::quantised_product, cost), fixed + 2000);
     EXPECT_EQ(nanoseconds(t, kernel_class::float_product, cost), other_class);
     EXPECT_EQ(find_target("nvidia/8.6/46/43e12/540e9").quantised_share, find_target("rtx-3090").quantised_share);
+    EXPECT_EQ(find_target("nvidia/8.0/108/250e12/1800e9").quantised_share, 0u);    // the same family, other units
 }
 
 TEST(EngineRoofline, AnAbsurdCostStaysATime)

@@ -164,14 +164,15 @@ std::uint64_t parse_rate(std::string_view text, const std::string& what)
     return rate;
 }
 
-/// Kernels of the same architecture are resident alike and take as many tokens: from the first shipped target of it.
+/// What a shipped target knows of its kernels holds for others of its family, or of its very architecture only.
 void take_kernels_of_family(target& t)
 {
     for (const target& s : shipped()) {
         if (s.family != t.family) continue;
         t.vector_tokens_k_quants = s.vector_tokens_k_quants;
+        if (s.architecture != t.architecture) return;
+        t.occupancies = s.occupancies;
         t.quantised_share = s.quantised_share;
-        if (s.architecture == t.architecture) t.occupancies = s.occupancies;
         return;
     }
 }
