@@ -230,6 +230,13 @@ class List(cli.CommandTest):
     def test_workloads(self):
         self.check("workloads", self.WORKLOADS)
 
+    def test_models(self):
+        text = self.succeed("list", "models").out
+        self.assertIn(text.strip(), self.succeed("list").out)
+        for folder in ("models", "targets"):
+            for file in (cli.SOURCE / "workloads" / folder).glob("*.json"):
+                self.assertRegex(text, rf"(?m)^  {re.escape(file.stem)}  +\S+ \S+")
+
     def test_metrics(self):
         text = self.succeed("list", "metrics").out
         for name, metric in cli.read_json(SCHEMA)["x-metrics"].items():
