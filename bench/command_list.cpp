@@ -5,6 +5,8 @@
 #include "device/sim/profile.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
+#include "workloads/engine/model.hpp"
+#include "workloads/engine/target.hpp"
 #include "workloads/registry.hpp"
 
 #include <algorithm>
@@ -91,12 +93,22 @@ void print_metrics()
 void print_allocators() { print_entries("allocators (--allocator NAME[:key=value,...])", allocator_entries()); }
 void print_workloads() { print_entries("workloads (--workload NAME[:key=value,...])", workload_entries()); }
 
+void print_models()
+{
+    std::cout << "models (model=NAME of the fattn workloads, or model=@FILE.json)\n\n";
+    for (const auto& [name, text] : engine::built_in_models()) wrapped("  " + name, 20, engine::parse_model(text, name).source);
+    std::cout << "\ntargets (target=NAME)\n\n";
+    for (const auto& [name, text] : engine::built_in_targets()) wrapped("  " + name, 20, engine::parse_target(text, name).source);
+    std::cout << '\n';
+}
+
 struct topic {
     const char* name;
     void (*print)();
 };
 constexpr topic topics[] = {
-    {"devices", print_devices}, {"allocators", print_allocators}, {"workloads", print_workloads}, {"metrics", print_metrics}};
+    {"devices", print_devices}, {"allocators", print_allocators}, {"workloads", print_workloads},
+    {"models", print_models}, {"metrics", print_metrics}};
 
 int list(const std::string& what)
 {
@@ -115,7 +127,7 @@ void add_list(CLI::App& app, command& chosen)
 {
     auto* sub = app.add_subcommand("list", "explain every name, key, default and unit");
     auto what = std::make_shared<std::string>();
-    sub->add_option("what", *what, "devices, allocators, workloads or metrics (default: all)");
+    sub->add_option("what", *what, "devices, allocators, workloads, models or metrics (default: all)");
     sub->footer("Examples:\n  vrambench list\n  vrambench list allocators");
     sub->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
 }

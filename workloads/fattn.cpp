@@ -63,8 +63,6 @@ struct recipe {
         : settings(std::move(f)), maker(settings.session), tags(maker.tags()), own(add_own_tags(tags)),
           phases(settings.schedule.slices)
     {
-        const engine::walk_shape token{.tokens = 1, .n_kv = engine::cell_padding, .rows = settings.schedule.sequences};
-        settings.schedule.capturable = !maker.make(token).synchronises;
         for (const external e : {external{own.weights, settings.weight_bytes}, external{own.cache, settings.cache_bytes},
                                  external{own.reserved, settings.reserved_bytes}})
             if (e.bytes > 0) externals.push_back(e);

@@ -59,6 +59,15 @@ class GoodChildren(ChildTest):
         self.assertFalse(document["cells"][0]["device"]["simulated"])
         self.assertEqual(document["cells"][0]["device"]["name"], "A Card That Is Not There")
 
+    def test_target_auto_is_the_card(self):
+        """114 multiprocessors are no shipped target: the card's own figures are written down, and its children read them."""
+        os.environ["MISBEHAVE"] = ""
+        self.succeed("run", "--device", "cuda:0", "--workload", "fattn-decode:depth=0,tokens=2,layers=1", "--allocator", "vmm",
+                     "--repetitions", "1", "--no-reference", "--out", "run.json")
+        cell, = cli.read_json(self.folder / "run.json")["cells"]
+        self.assertEqual(cell["outcome"], {"status": "completed"})
+        self.assertEqual(cell["workload"]["params"]["target"], "nvidia/9.0/114/100e12/1e12")
+
 
     def test_a_child_that_takes_its_time_to_end_is_waited_for(self):
         self.run_with("linger:legacy", code=0)

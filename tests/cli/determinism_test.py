@@ -21,6 +21,7 @@ GRID = {
     f"{RANDOM},order=shuffled": "96MiB",
     f"{RANDOM},order=lifo,streams=3,share=0.3,sync=step": "96MiB",
     f"{RANDOM},order=shuffled,streams=3,share=0.3": "96MiB",
+    "fattn-session:to=8192,tokens=4,layers=2,graphs=off": "56MiB",    # without graphs: `direct` frees what they captured
 }
 ALLOCATORS = "direct,legacy,legacy-retry,async,async:threshold=0,retry=trim,vmm,ideal"
 

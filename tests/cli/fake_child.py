@@ -29,7 +29,8 @@ def info(request):
         rates = {"rates": {"flops_per_second": flops, "bytes_per_second": copied, "flops_source": "made up", "bytes_source": "too"}}
     answer({**rates, "protocol": PROTOCOL, "kind": "cuda", "name": "A Card That Is Not There", "spec": request["device"],
             "total_bytes": 1 << 34, "vmm_granularity": 2 << 20, "physical_block": 2 << 20, "has_pools": True,
-            "flops_per_second": 10**14, "bytes_per_second": 10**12, "facts": {"driver_version": "0"}})
+            "flops_per_second": 10**14, "bytes_per_second": 10**12,
+            "facts": {"driver_version": "0", "architecture": "9.0", "multiprocessors": "114"}})
 
 
 def measure(request):

@@ -176,7 +176,14 @@ class List(cli.CommandTest):
     ALLOCATORS = {"direct": {}, "legacy": {"retry": ("none", None)}, "legacy-retry": {},
                   "async": {"threshold": ("max", "bytes"), "retry": ("none", None), "pool": ("own", None)},
                   "vmm": {"handle": ("granularity", "bytes")}, "ideal": {}}
-    WORKLOADS = {"kv-pair": {"heads": (None, "heads"), "head-dim": (None, "values"), "step": (None, "tokens"),
+    FATTN = {"model": ("llama-3.1-8b", None), "kv": ("q8_0", None), "era": ("pool-fa-early", None), "fa": ("on", None),
+             "target": ("auto", None), "ubatch": ("512", "tokens"), "batch": ("2048", "tokens"), "layers": ("model", "layers"),
+             "sequences": ("1", "sequences"), "graphs": ("on", None), "sync": ("engine", None), "ops": ("all", None),
+             "last-layer-cut": ("on", None), "weights": ("off", None)}
+    PROMPT = {"to": ("auto", "tokens"), "prompt": ("auto", "tokens"), "depth": ("0", "tokens")}
+    WORKLOADS = {"fattn-prefill": {**FATTN, **PROMPT}, "fattn-session": {**FATTN, **PROMPT, "tokens": ("512", "tokens")},
+                 "fattn-decode": {**FATTN, "depth": ("32768", "tokens"), "tokens": ("512", "tokens")},
+                 "kv-pair": {"heads": (None, "heads"), "head-dim": (None, "values"), "step": (None, "tokens"),
                              "to": (None, "tokens"), "layers": ("1", "layers"), "warm": ("none", "bytes"),
                              "kernel-ns": ("roofline", "ns"), "sync": ("none", None)},
                  "random": {"events": ("100000", "events"), "min": ("256", "bytes"), "max": ("64MiB", "bytes"),
@@ -222,6 +229,13 @@ class List(cli.CommandTest):
 
     def test_workloads(self):
         self.check("workloads", self.WORKLOADS)
+
+    def test_models(self):
+        text = self.succeed("list", "models").out
+        self.assertIn(text.strip(), self.succeed("list").out)
+        for folder in ("models", "targets"):
+            for file in (cli.SOURCE / "workloads" / folder).glob("*.json"):
+                self.assertRegex(text, rf"(?m)^  {re.escape(file.stem)}  +\S+ \S+")
 
     def test_metrics(self):
         text = self.succeed("list", "metrics").out

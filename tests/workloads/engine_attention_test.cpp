@@ -5,13 +5,17 @@
 namespace vrambench::engine {
 namespace {
 
-attention_plan plan(const std::string& target_name, const std::string& model_name, tensor_type cache, std::uint64_t tokens,
-                    std::uint64_t n_kv, era e = era::reserved_fa, std::uint64_t streams = 1)
+attention_plan plan(const std::string& target_name, const std::string& model_name, tensor_type cache,
+                    std::uint64_t tokens, std::uint64_t n_kv, era e = era::reserved_fa, std::uint64_t streams = 1)
 {
-    return plan_attention(find_target(target_name), e, attention_of(find_model(model_name), cache, tokens, n_kv, streams));
+    return plan_attention(find_target(target_name), e,
+                          attention_of(find_model(model_name), cache, tokens, n_kv, streams));
 }
 
-std::string kernel_and_buffers(const attention_plan& p) { return std::string(to_string(p.kernel)) + ": " + text_of(p.buffers); }
+std::string kernel_and_buffers(const attention_plan& p)
+{
+    return std::string(to_string(p.kernel)) + ": " + text_of(p.buffers);
+}
 
 /// "mma 16x4 [256/256] -"
 std::string split_text(const attention_plan& p)
@@ -58,7 +62,9 @@ TEST(EngineAttention, SlidingLayersAreCapped)
     }
     EXPECT_EQ(sliding_cells(gemma, 512, 512), 512u);
     const auto k = [](const model& m, std::uint64_t n_kv) {
-        return plan_attention(find_target("h200"), era::pool_fa_late, attention_of(m, tensor_type::q8_0, 512, n_kv)).buffers[0].bytes;
+        return plan_attention(find_target("h200"), era::pool_fa_late, attention_of(m, tensor_type::q8_0, 512, n_kv))
+            .buffers[0]
+            .bytes;
     };
     EXPECT_EQ(k(gemma, 512), 2'097'152u);
     EXPECT_EQ(k(gemma, 1536), 6'291'456u);
@@ -77,8 +83,9 @@ const std::vector<split_row>& split_rows()
 {
     static const std::vector<split_row> all{
         {"h200",
-         {"mma 16x4 [256/256] -", "mma 8x8 [264/512] dst_tmp_meta 8921088", "mma 8x8 [256/256] -", "mma 32x2 [256/256] -",
-          "mma 4x16 [132/1024] dst_tmp_meta 17436672", "mma 8x8 [264/512] dst_tmp_meta 4595712"}},
+         {"mma 16x4 [256/256] -", "mma 8x8 [264/512] dst_tmp_meta 8921088", "mma 8x8 [256/256] -",
+          "mma 32x2 [256/256] -", "mma 4x16 [132/1024] dst_tmp_meta 17436672",
+          "mma 8x8 [264/512] dst_tmp_meta 4595712"}},
         {"rtx-5090",
          {"mma 16x4 [340/256] dst_tmp_meta 11489280", "mma 8x8 [340/512] dst_tmp_meta 11489280",
           "mma 8x8 [340/256] dst_tmp_meta 11489280", "mma 32x2 [340/256] dst_tmp_meta 11489280",
@@ -98,9 +105,11 @@ const std::vector<split_row>& split_rows()
           "mma 8x8 [96/256] dst_tmp_meta 3244032", "mma 32x2 [96/256] dst_tmp_meta 3244032",
           "tile 2x16 [2/2048] dst_tmp 268435456, dst_tmp_meta 1048576", "mma 8x8 [96/512] dst_tmp_meta 1671168"}},
         {"radeon-vii",
-         {"tile 16x4 [5/256] dst_tmp 41943040, dst_tmp_meta 655360", "tile 8x8 [3/512] dst_tmp 50331648, dst_tmp_meta 786432",
-          "tile 8x8 [5/256] dst_tmp 41943040, dst_tmp_meta 655360", "tile 32x2 [5/256] dst_tmp 41943040, dst_tmp_meta 655360",
-          "tile 2x16 [1/2048] -", "tile 8x8 [3/512] dst_tmp 25165824, dst_tmp_meta 786432"}},
+         {"tile 16x4 [5/256] dst_tmp 41943040, dst_tmp_meta 655360",
+          "tile 8x8 [3/512] dst_tmp 50331648, dst_tmp_meta 786432",
+          "tile 8x8 [5/256] dst_tmp 41943040, dst_tmp_meta 655360",
+          "tile 32x2 [5/256] dst_tmp 41943040, dst_tmp_meta 655360", "tile 2x16 [1/2048] -",
+          "tile 8x8 [3/512] dst_tmp 25165824, dst_tmp_meta 786432"}},
     };
     return all;
 }
@@ -169,6 +178,17 @@ TEST(EngineAttention, DecodeOnAnH200)
     }
 }
 
+TEST(EngineAttention, ManyHeadsLeaveTheVectorKernelAt8192Cells)
+{
+    // f16 only, and more than four query heads a KV head.
+    // At 8,192 cells its 64 KV tiles give 4 x 64 blocks, fewer than the 264 that fit.
+    EXPECT_EQ(kernel_and_buffers(plan("h200", "qwen3-30b-a3b", tensor_type::f16, 1, 8192)), mma(256 * 8 * 528));
+    EXPECT_EQ(kernel_and_buffers(plan("h200", "qwen3-30b-a3b", tensor_type::f16, 1, 8448)), mma(1115136));
+    EXPECT_EQ(plan("h200", "qwen3-30b-a3b", tensor_type::f16, 1, 7936).kernel, attention_kernel::vector);
+    EXPECT_EQ(plan("h200", "qwen3-30b-a3b", tensor_type::q8_0, 1, 8192).kernel, attention_kernel::vector);
+    EXPECT_EQ(plan("h200", "llama-3.1-8b", tensor_type::f16, 1, 8192).kernel, attention_kernel::vector);
+}
+
 TEST(EngineAttention, DecodeOnOtherTargets)
 {
     const auto f16 = [](const char* target_name, const char* model_name) {
@@ -190,7 +210,8 @@ TEST(EngineAttention, FewTokensConvertAQuantisedCache)
     EXPECT_TRUE(plan("h200", "llama-3.1-8b", tensor_type::q8_0, 3, 32768).converts_k);
     EXPECT_FALSE(plan("rtx-3090", "llama-3.1-8b", tensor_type::q8_0, 1, 32768).converts_k);
     EXPECT_TRUE(plan("rtx-3090", "llama-3.1-8b", tensor_type::q8_0, 2, 32768).converts_k);
-    EXPECT_FALSE(plan("h200", "llama-3.1-8b", tensor_type::bf16, 1, 32768).converts_k);    // which the vector kernel reads
+    EXPECT_FALSE(
+        plan("h200", "llama-3.1-8b", tensor_type::bf16, 1, 32768).converts_k);    // which the vector kernel reads
 }
 
 TEST(EngineAttention, Streams)
@@ -230,7 +251,8 @@ TEST(EngineAttention, BatchSizes)
     for (const row& r : rows) {
         SCOPED_TRACE(r.tokens);
         const attention_plan p = plan("h200", "llama-3.1-8b", tensor_type::q8_0, r.tokens, 32768);
-        EXPECT_EQ(std::string(to_string(p.kernel)) + " " + std::to_string(p.columns) + "x" + std::to_string(p.groups), r.kernel);
+        EXPECT_EQ(std::string(to_string(p.kernel)) + " " + std::to_string(p.columns) + "x" + std::to_string(p.groups),
+                  r.kernel);
         EXPECT_EQ(text_of(p.buffers), r.buffers);
         EXPECT_EQ(p.converts_k && p.converts_v, r.converts);
         const attention_plan pool = plan("h200", "llama-3.1-8b", tensor_type::q8_0, r.tokens, 32768, era::pool_fa_late);

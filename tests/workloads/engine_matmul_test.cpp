@@ -130,7 +130,8 @@ std::map<std::uint64_t, std::uint64_t> fixups_by_rows(const target& t, era e)
 std::map<std::uint64_t, std::uint64_t> fixups_but(std::uint64_t bytes, const std::vector<std::uint64_t>& without)
 {
     std::map<std::uint64_t, std::uint64_t> out;
-    for (const std::uint64_t r : {512, 576, 1024, 1536, 2048, 2880, 4096, 5376, 7168, 8192, 14336, 18432, 21504, 24576, 28672})
+    for (const std::uint64_t r :
+         {512, 576, 1024, 1536, 2048, 2880, 4096, 5376, 7168, 8192, 14336, 18432, 21504, 24576, 28672})
         out[r] = bytes;
     for (const std::uint64_t r : without) out[r] = 0;
     return out;
@@ -167,7 +168,8 @@ TEST(EngineMatmul, TailFollowsTheWidestTile)
                                                      {"radeon-vii", 9216}};
     for (const auto& [name, tail] : tails)
         for (const era e : {era::pool_fa_early, era::reserved_fa})
-            EXPECT_EQ(product(m, find_target(name), e, weight::q, 512).buffers[0].bytes, 512u * 4096 * 144 / 128 + tail) << name;
+            EXPECT_EQ(product(m, find_target(name), e, weight::q, 512).buffers[0].bytes, 512u * 4096 * 144 / 128 + tail)
+                << name;
 }
 
 TEST(EngineMatmul, BatchSizes)
@@ -197,6 +199,23 @@ TEST(EngineMatmul, BatchSizes)
     EXPECT_EQ(fixup_of(product(m, h200, era::reserved_fa, weight::q, 384)), 8'650'752u);
 }
 
+TEST(EngineMatmul, WhereTheVectorKernelsEnd)
+{
+    const weight_matrix k_quant{.columns = 4096, .rows = 4096, .type = tensor_type::q4_k};
+    const weight_matrix q8_0{.columns = 4096, .rows = 4096, .type = tensor_type::q8_0};
+    const auto path = [](const char* name, era e, const weight_matrix& w, std::uint64_t tokens) {
+        return plan_matmul(find_target(name), e, w, tokens).path;
+    };
+    EXPECT_EQ(path("h200", era::reserved_fa, k_quant, 8), matmul_path::vector);
+    EXPECT_EQ(path("h200", era::reserved_fa, k_quant, 9), matmul_path::matrix);
+    EXPECT_EQ(path("rtx-4090", era::reserved_fa, k_quant, 8), matmul_path::matrix);
+    EXPECT_EQ(path("rtx-4090", era::pool_fa_early, k_quant, 8), matmul_path::vector);
+    EXPECT_EQ(path("rtx-4090", era::reserved_fa, q8_0, 8), matmul_path::vector);
+    EXPECT_TRUE(gate_up_are_fused(find_target("h200"), k_quant, 1));
+    EXPECT_FALSE(gate_up_are_fused(find_target("h200"), k_quant, 2));
+    EXPECT_FALSE(gate_up_are_fused(find_target("nvidia/6.0/56/21e12/732e9"), k_quant, 1));
+}
+
 TEST(EngineMatmul, EarlyTreeAlwaysSplitsAndHasTheWidestTail)
 {
     const target h200 = find_target("h200");
@@ -204,8 +223,9 @@ TEST(EngineMatmul, EarlyTreeAlwaysSplitsAndHasTheWidestTail)
     for (const auto& [name, text] : layer_of(llama, h200, era::pool_fa_early, 0, 512))
         EXPECT_EQ(text, (name == "down" ? y(8275968) : y(2377728)) + fx) << name;
     const model qwen = find_model("qwen3-30b-a3b");
-    EXPECT_EQ(product_text(qwen, h200, era::pool_fa_early, weight::expert_gate, 512), ids(16384, 516) + y(9455616) + fx);
-    EXPECT_EQ(product_text(qwen, h200, era::pool_fa_early, weight::expert_down, 512), ids(16384, 516) + y(4737024) + fx);
+    const auto early = [&](weight w) { return product_text(qwen, h200, era::pool_fa_early, w, 512); };
+    EXPECT_EQ(early(weight::expert_gate), ids(16384, 516) + y(9455616) + fx);
+    EXPECT_EQ(early(weight::expert_down), ids(16384, 516) + y(4737024) + fx);
     EXPECT_EQ(product_text(llama, h200, era::pool_fa_early, weight::q, 1), y(4608));
 }
 
@@ -221,7 +241,8 @@ TEST(EngineMatmul, Fp4OnBlackwellHalvesY)
     const model m = find_model("gpt-oss-20b");
     const target blackwell = find_target("rtx-5090");
     const std::uint64_t rows = 512 * 4, columns = 3072;
-    EXPECT_EQ(product(m, blackwell, era::reserved_fa, weight::expert_gate, 512).buffers[3].bytes, rows * columns * 144 / 256);
+    EXPECT_EQ(product(m, blackwell, era::reserved_fa, weight::expert_gate, 512).buffers[3].bytes,
+              rows * columns * 144 / 256);
     EXPECT_EQ(product(m, blackwell, era::pool_fa_early, weight::expert_gate, 512).buffers[3].bytes,
               rows * columns * 144 / 128 + 18432);
     const weight_matrix nvfp4{.columns = 4096, .rows = 4096, .type = tensor_type::nvfp4};
@@ -235,7 +256,8 @@ TEST(EngineMatmul, FloatWeights)
     const weight_matrix f16{.columns = 4096, .rows = 14336, .type = tensor_type::f16};
     const weight_matrix bf16{.columns = 4096, .rows = 14336, .type = tensor_type::bf16};
     const weight_matrix f32{.columns = 4096, .rows = 128, .type = tensor_type::f32};
-    const std::string source = "src1_conv " + std::to_string(2 * 4096 * 512), result = "dst_conv " + std::to_string(2 * 14336 * 512);
+    const std::string source = "src1_conv " + std::to_string(2 * 4096 * 512);
+    const std::string result = "dst_conv " + std::to_string(2 * 14336 * 512);
     EXPECT_EQ(text_of(plan_matmul(h200, era::reserved_fa, f16, 512).buffers), source + ", " + result);
     EXPECT_EQ(text_of(plan_matmul(h200, era::reserved_fa, bf16, 512).buffers), source);
     EXPECT_EQ(text_of(plan_matmul(find_target("rx-7900-xtx"), era::reserved_fa, bf16, 512).buffers), source + ", " + result);
@@ -273,9 +295,9 @@ TEST(EngineMatmul, FloatExperts)
     EXPECT_EQ(loop.repeats, 128u);
     EXPECT_EQ(loop.repeat_from, 3u);
     // 4,104 rows over 128 experts are 33 each, evenly spread.
-    EXPECT_EQ(text_of(loop.buffers), "ids_host " + std::to_string(8 * 513 * 8) + ", sorted_src1 " +
-                                         std::to_string(513 * 8 * 2048 * 2) + ", sorted_dst " + std::to_string(4 * 513 * 8 * 768) +
-                                         ", src1_conv " + std::to_string(2 * 2048 * 33));
+    const std::vector<std::uint64_t> bytes{8 * 513 * 8, 513 * 8 * 2048 * 2, 4 * 513 * 8 * 768, 2 * 2048 * 33};
+    ASSERT_EQ(loop.buffers.size(), bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(loop.buffers[i].bytes, bytes[i]) << i;
 }
 
 TEST(EngineMatmul, CostsCountWhatIsReadAndMultiplied)

@@ -38,9 +38,12 @@ TEST(EngineModel, ShippedModelsHaveTheirShapes)
         std::uint64_t layers, width, heads, kv_heads, key_head, value_head, vocabulary, sliding;
     };
     const std::vector<row> rows{
-        {"llama-3.1-8b", 32, 4096, 32, 8, 128, 128, 128256, 0},      {"llama-3.1-70b", 80, 8192, 64, 8, 128, 128, 128256, 0},
-        {"qwen3-30b-a3b", 48, 2048, 32, 4, 128, 128, 151936, 0},     {"gemma-3-27b", 62, 5376, 32, 16, 128, 128, 262208, 52},
-        {"deepseek-v3", 61, 7168, 128, 1, 576, 512, 129280, 0},      {"gpt-oss-20b", 24, 2880, 64, 8, 64, 64, 201088, 12},
+        {"llama-3.1-8b", 32, 4096, 32, 8, 128, 128, 128256, 0},
+        {"llama-3.1-70b", 80, 8192, 64, 8, 128, 128, 128256, 0},
+        {"qwen3-30b-a3b", 48, 2048, 32, 4, 128, 128, 151936, 0},
+        {"gemma-3-27b", 62, 5376, 32, 16, 128, 128, 262208, 52},
+        {"deepseek-v3", 61, 7168, 128, 1, 576, 512, 129280, 0},
+        {"gpt-oss-20b", 24, 2880, 64, 8, 64, 64, 201088, 12},
     };
     ASSERT_EQ(built_in_models().size(), rows.size());
     for (const row& r : rows) {
@@ -109,12 +112,15 @@ TEST(EngineModel, BadNumbersNameTheFileAndTheKey)
 {
     const json good = document("llama-3.1-8b");
     ASSERT_EQ(complaint(good), "");
-    for (const char* key : {"layers", "width", "heads", "kv_heads", "key_head", "value_head", "ffn", "vocabulary", "trained_context"})
+    for (const char* key :
+         {"layers", "width", "heads", "kv_heads", "key_head", "value_head", "ffn", "vocabulary", "trained_context"})
         for (const json& bad : {json(), json(0), json(-1), json(1.5), json("32"), json(std::uint64_t{1} << 50)}) {
             json j = good;
             if (bad.is_null()) j.erase(key);
             else j[key] = bad;
-            EXPECT_EQ(complaint(j).rfind("m.json: \"" + std::string(key) + "\" " + (bad.is_null() ? "is missing" : "must be"), 0), 0u)
+            EXPECT_EQ(complaint(j).rfind(
+                          "m.json: \"" + std::string(key) + "\" " + (bad.is_null() ? "is missing" : "must be"), 0),
+                      0u)
                 << complaint(j);
         }
 }
@@ -148,8 +154,9 @@ TEST(EngineModel, InconsistentNumbers)
     EXPECT_EQ(complaint(compressed), "m.json: \"key_head\" follows from \"compressed_attention\" and must be left out");
     json blocks = document("llama-3.1-8b");
     blocks["width"] = 4100;
-    EXPECT_EQ(complaint(blocks), "m.json: \"weights\" do not fit: wq has rows of 4100 values, which is no multiple of 256, the "
-                                 "block of q4_k");
+    EXPECT_EQ(complaint(blocks),
+              "m.json: \"weights\" do not fit: wq has rows of 4100 values, which is no multiple of 256, the "
+              "block of q4_k");
 }
 
 TEST(EngineModel, UnknownKeysAndTypes)
@@ -162,7 +169,8 @@ TEST(EngineModel, UnknownKeysAndTypes)
     EXPECT_EQ(complaint(inner), "m.json: experts: unknown key 'widht', did you mean 'width'?");
     json type = document("llama-3.1-8b");
     type["weights"]["attention"] = "q4_m";
-    EXPECT_EQ(complaint(type).rfind("m.json: weights: \"attention\": unknown type 'q4_m', did you mean 'q4_", 0), 0u) << complaint(type);
+    EXPECT_EQ(complaint(type).rfind("m.json: weights: \"attention\": unknown type 'q4_m', did you mean 'q4_", 0), 0u)
+        << complaint(type);
     json schema = document("llama-3.1-8b");
     schema["schema"] = "vrambench.model/2";
     EXPECT_EQ(complaint(schema), "m.json: \"schema\" must be \"vrambench.model/1\"");

@@ -16,7 +16,8 @@ TEST(EngineRoofline, TheSlowerOfFlopsAndBytesAndTheFixedPart)
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {}), 2000);
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'000}), 2000 + 1000);
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.bytes = 7'000'000}), 2000 + 10'000);
-    EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'001, .bytes = 1}), 2000 + 1001);    // rounded up
+    EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'001, .bytes = 1}),
+              2000 + 1001);    // rounded up
     EXPECT_EQ(nanoseconds(t, kernel_class::vector_product, {.flops = 500'000'000, .bytes = 7'000'000}), 2000 + 10'000);
 }
 
@@ -27,9 +28,23 @@ TEST(EngineRoofline, AFasterTargetIsFasterInTheSameProportion)
     for (std::size_t i = 0; i < kernel_classes; ++i) {
         const auto c = static_cast<kernel_class>(i);
         const auto fixed = static_cast<std::int64_t>(attained_by(c).fixed_ns);
-        EXPECT_NEAR(static_cast<double>(nanoseconds(slow, c, cost) - fixed), 2.0 * static_cast<double>(nanoseconds(fast, c, cost) - fixed), 2.0)
+        EXPECT_NEAR(static_cast<double>(nanoseconds(slow, c, cost) - fixed),
+                    2.0 * static_cast<double>(nanoseconds(fast, c, cost) - fixed), 2.0)
             << to_string(c);
     }
+}
+
+TEST(EngineRoofline, ATargetMayHaveItsOwnShareOfQuantisedProducts)
+{
+    target t = find_target("nvidia/9.0/100/1000e12/1000e9");
+    const op_cost cost{.flops = 1'000'000'000};
+    const auto fixed = static_cast<std::int64_t>(attained_by(kernel_class::quantised_product).fixed_ns);
+    const std::int64_t other_class = nanoseconds(t, kernel_class::float_product, cost);
+    t.quantised_share = 500;
+    EXPECT_EQ(nanoseconds(t, kernel_class::quantised_product, cost), fixed + 2000);
+    EXPECT_EQ(nanoseconds(t, kernel_class::float_product, cost), other_class);
+    EXPECT_EQ(find_target("nvidia/8.6/46/43e12/540e9").quantised_share, find_target("rtx-3090").quantised_share);
+    EXPECT_EQ(find_target("nvidia/8.0/108/250e12/1800e9").quantised_share, 0u);    // the same family, other units
 }
 
 TEST(EngineRoofline, AnAbsurdCostStaysATime)

@@ -24,8 +24,9 @@ std::string complaint(const std::function<void()>& f)
 TEST(EngineTarget, ShippedTargets)
 {
     const std::map<std::string, std::pair<std::uint64_t, family>> known{
-        {"h200", {132, family::hopper}},       {"rtx-5090", {170, family::blackwell}}, {"rtx-4090", {128, family::ada}},
-        {"rtx-3090", {82, family::ampere}},    {"mi300x", {304, family::cdna3}},       {"rx-7900-xtx", {48, family::rdna3}},
+        {"h200", {132, family::hopper}},   {"rtx-5090", {170, family::blackwell}},
+        {"rtx-4090", {128, family::ada}},  {"rtx-3090", {82, family::ampere}},
+        {"mi300x", {304, family::cdna3}},  {"rx-7900-xtx", {48, family::rdna3}},
         {"radeon-vii", {60, family::gcn}},
     };
     ASSERT_EQ(built_in_targets().size(), known.size());
@@ -59,13 +60,15 @@ TEST(EngineTarget, AutoNamesAShippedTargetOrWritesTheFigures)
 TEST(EngineTarget, Architectures)
 {
     const std::map<std::string, family> known{
-        {"nvidia/6.1", family::pascal}, {"nvidia/7.0", family::volta},  {"nvidia/7.5", family::turing}, {"nvidia/8.0", family::ampere},
-        {"nvidia/8.9", family::ada},    {"nvidia/9.0", family::hopper}, {"nvidia/12.0", family::blackwell},
-        {"amd/gfx900", family::gcn},    {"amd/gfx906", family::gcn},    {"amd/gfx908", family::cdna1},  {"amd/gfx90a", family::cdna2},
-        {"amd/gfx942", family::cdna3},  {"amd/gfx1010", family::rdna1}, {"amd/gfx1030", family::rdna2}, {"amd/gfx1151", family::rdna3},
+        {"nvidia/6.1", family::pascal},     {"nvidia/7.0", family::volta},  {"nvidia/7.5", family::turing},
+        {"nvidia/8.0", family::ampere},     {"nvidia/8.9", family::ada},    {"nvidia/9.0", family::hopper},
+        {"nvidia/12.0", family::blackwell}, {"amd/gfx900", family::gcn},    {"amd/gfx906", family::gcn},
+        {"amd/gfx908", family::cdna1},      {"amd/gfx90a", family::cdna2},  {"amd/gfx942", family::cdna3},
+        {"amd/gfx1010", family::rdna1},     {"amd/gfx1030", family::rdna2}, {"amd/gfx1151", family::rdna3},
         {"amd/gfx1201", family::rdna4},
     };
-    for (const auto& [text, f] : known) EXPECT_EQ(to_string(find_target(text + "/40/1e12/1e9").family), std::string(to_string(f))) << text;
+    for (const auto& [text, f] : known)
+        EXPECT_EQ(to_string(find_target(text + "/40/1e12/1e9").family), std::string(to_string(f))) << text;
 }
 
 TEST(EngineTarget, BadText)
@@ -91,8 +94,10 @@ TEST(EngineTarget, BadFiles)
         return complaint([&j] { parse_target(j.dump(), "t.json"); });
     };
     EXPECT_EQ(say([](auto&) {}), "");
-    EXPECT_EQ(say([](auto& j) { j["multiprocessors"] = 0; }), "t.json: \"multiprocessors\" must be a whole number from 1 to 4096");
-    EXPECT_EQ(say([](auto& j) { j["multiprocesors"] = 1; }), "t.json: unknown key 'multiprocesors', did you mean 'multiprocessors'?");
+    EXPECT_EQ(say([](auto& j) { j["multiprocessors"] = 0; }),
+              "t.json: \"multiprocessors\" must be a whole number from 1 to 4096");
+    EXPECT_EQ(say([](auto& j) { j["multiprocesors"] = 1; }),
+              "t.json: unknown key 'multiprocesors', did you mean 'multiprocessors'?");
     EXPECT_EQ(say([](auto& j) { j["occupancies"][1]["tile"] = "8"; }),
               "t.json: occupancies[1]: \"tile\" must be COLUMNSxGROUPS, such as 4x16");
     EXPECT_EQ(say([](auto& j) { j["occupancies"][1]["kernel"] = "wmma"; }),
@@ -107,7 +112,8 @@ TEST(EngineTarget, TablesOfTheProducts)
     };
     using list = std::vector<std::uint64_t>;
     const list nvidia{8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128};
-    for (const family f : {family::volta, family::turing, family::ampere, family::ada, family::hopper, family::blackwell}) {
+    for (const family f :
+         {family::volta, family::turing, family::ampere, family::ada, family::hopper, family::blackwell}) {
         EXPECT_EQ(widths(f, true), nvidia);
         EXPECT_EQ(widths(f, false), (list{8, 16, 32, 64, 128}));
         EXPECT_TRUE(products_split(f));
@@ -130,7 +136,8 @@ TEST(EngineTarget, TablesOfTheProducts)
 TEST(EngineTarget, MeasuredOccupancyBeforeLaunchBound)
 {
     const target h200 = find_target("h200"), ada = find_target("rtx-4090");
-    const auto of = [](const target& t, attention_kernel k, std::uint64_t head, std::uint64_t c1, std::uint64_t c2, tensor_type cache,
+    const auto of = [](const target& t, attention_kernel k, std::uint64_t head, std::uint64_t c1, std::uint64_t c2,
+                       tensor_type cache,
                        era e = era::reserved_fa) { return tuning_of(t, e, k, head, c1, c2, cache).occupancy; };
     EXPECT_EQ(of(h200, attention_kernel::vector, 128, 1, 1, tensor_type::f16), 3u);
     EXPECT_EQ(of(h200, attention_kernel::vector, 128, 1, 1, tensor_type::bf16), 3u);
@@ -140,7 +147,10 @@ TEST(EngineTarget, MeasuredOccupancyBeforeLaunchBound)
     EXPECT_EQ(of(h200, attention_kernel::matrix, 64, 8, 8, tensor_type::f16), 2u);
     EXPECT_EQ(of(h200, attention_kernel::matrix, 128, 4, 4, tensor_type::f16, era::pool_fa_early), 3u);
     EXPECT_EQ(of(h200, attention_kernel::matrix, 128, 4, 4, tensor_type::f16), 2u);
-    EXPECT_EQ(tuning_of(find_target("rx-7900-xtx"), era::reserved_fa, attention_kernel::tile, 128, 1, 8, tensor_type::f16).rows, 64u);
+    EXPECT_EQ(
+        tuning_of(find_target("rx-7900-xtx"), era::reserved_fa, attention_kernel::tile, 128, 1, 8, tensor_type::f16)
+            .rows,
+        64u);
 }
 
 }  // namespace

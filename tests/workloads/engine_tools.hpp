@@ -13,7 +13,8 @@ namespace vrambench::engine {
 inline std::string text_of(const buffer_list& buffers)
 {
     std::string out;
-    for (const buffer& b : buffers) out += (out.empty() ? "" : ", ") + std::string(to_string(b.kind)) + " " + std::to_string(b.bytes);
+    for (const buffer& b : buffers)
+        out += (out.empty() ? "" : ", ") + std::string(to_string(b.kind)) + " " + std::to_string(b.bytes);
     return out.empty() ? "-" : out;
 }
 

@@ -83,6 +83,19 @@ TEST(Fattn, GraphsOn)
     EXPECT_EQ(s.alloc_calls, context + 4 * 257);
 }
 
+/// Experts that the matrix kernel of an older card does not take: the host waits inside the walk, so nothing is captured.
+TEST(Fattn, WalksThatSynchroniseAreNotCaptured)
+{
+    const auto t = fattn("prefill:model=qwen3-30b-a3b,layers=1,ubatch=64,to=256,sync=none,last-layer-cut=off,"
+                         "target=nvidia/7.0/80/112000000000000/900000000000");
+    const trace_summary s = summarise(*t);
+    EXPECT_FALSE(s.graphs);
+    std::uint64_t syncs = 0;
+    for (const auto& f : events_of(*t)) syncs += f.e.kind == event_kind::sync_stream ? 1 : 0;
+    EXPECT_EQ(syncs, 4u * 3 * 2);    // four micro-batches, three products, twice each
+    EXPECT_TRUE(summarise(*fattn("prefill:model=qwen3-30b-a3b,layers=1,ubatch=64,to=256")).graphs);
+}
+
 TEST(Fattn, ExternalMemory)
 {
     const auto externals = [](const std::string& spec) {

@@ -70,7 +70,6 @@ TEST(Schedule, OutputRowsAreAnotherShape)
 TEST(Schedule, GraphsOffWalksEveryStep)
 {
     EXPECT_EQ(modes_of(steps_of({.slices = {{.tokens = 5}}, .graphs = false})), "DDDDD");
-    EXPECT_EQ(modes_of(steps_of({.slices = {{.tokens = 5}}, .capturable = false})), "DDDDD");
 }
 
 struct sync_row {

@@ -70,6 +70,21 @@ TEST(WalkBlocks, AreSoundEverywhere)
     EXPECT_EQ(walks, 6u * 7 * 3 * 3 * 2 * 7 * 2);
 }
 
+/// Targets on which experts are multiplied one by one, and dense products go through BLAS.
+TEST(WalkBlocks, AreSoundOnOlderCards)
+{
+    for (const char* target : {"nvidia/7.0/80/112000000000000/900000000000", "nvidia/6.1/30/12000000000000/480000000000"})
+        for (const auto& [model, json] : built_in_models())
+            for (const tensor_type type : {tensor_type::q4_k, tensor_type::q2_k, tensor_type::f16, tensor_type::bf16, tensor_type::f32})
+                for (const std::uint64_t tokens : {1u, 4u, 100u, 512u}) {
+                    session s = session_of({.model = model, .layers = 4, .target = target});
+                    s.model.types.experts = s.model.types.ffn = s.model.types.attention = s.model.types.per_head = type;
+                    check(walk_maker(s).make({.tokens = tokens, .n_kv = 4096, .rows = 1}),
+                          model + " on " + target + ", " + std::to_string(tokens) + " tokens");
+                    if (HasFatalFailure()) return;
+                }
+}
+
 TEST(WalkBlocks, AreSoundWithoutFlashAttention)
 {
     for (const era when : {era::pool_fa_early, era::pool_fa_late, era::reserved_fa})

@@ -18,20 +18,20 @@ void event_player::play(const step_plan& step, std::uint8_t phase, std::uint16_t
     head_.events.push_back({.kind = event_kind::step, .phase = phase, .tag = label, .tokens = step.tokens});
     head_.events.insert(head_.events.end(), step.syncs_before, {.kind = event_kind::sync_stream});
     queue(head_);
-    switch (step.mode) {
-    case walk_mode::direct: queue(find(step.shape).made); break;
+    known_walk& known = find(step.shape);
+    const bool captures = step.mode == walk_mode::capture || step.mode == walk_mode::replay;
+    switch (captures && known.made.synchronises ? walk_mode::direct : step.mode) {
+    case walk_mode::direct: queue(known.made); break;
     case walk_mode::capture:
         head_.events.push_back({.kind = event_kind::graph_begin});
-        queue(find(step.shape).made);
+        queue(known.made);
         tail_.events.push_back({.kind = event_kind::graph_end});
         [[fallthrough]];
     case walk_mode::replay: tail_.events.push_back({.kind = event_kind::graph_launch}); break;
-    case walk_mode::sizes: {
-        known_walk& known = find(step.shape);
+    case walk_mode::sizes:
         if (!known.sizes) known.sizes = sizes_of(known.made);
         queue(*known.sizes);
         break;
-    }
     }
     tail_.events.insert(tail_.events.end(), step.syncs_after, {.kind = event_kind::sync_stream});
     queue(tail_);

@@ -17,6 +17,7 @@ constexpr std::uint64_t padded_values = 512;
 constexpr std::uint64_t block_bytes = 144, block_values = 128, fp4_block_values = 256;
 constexpr std::uint64_t tile_rows = 128;
 constexpr std::uint64_t most_tail_tokens = 512;
+constexpr std::uint64_t vector_kernel_tokens = 8;       // MMVQ; for experts on older cards 4 to 8 by type (unsure)
 constexpr std::uint64_t float_kernel_tokens = 16;       // MMVF and MMF, or a product that BLAS takes as it is
 constexpr std::uint64_t enough_efficiency = 90;         // per cent: from there on tiles are not split
 
@@ -91,8 +92,8 @@ bool takes_matrix_kernel(const target& t, const weight_matrix& w, std::uint64_t 
 /// Until 2026-08-20 every quantised type ran on the vector kernels up to the same number of tokens.
 std::uint64_t most_vector_tokens(const target& t, era e, const weight_matrix& w)
 {
-    if (w.experts != 0) return t.vector_tokens_experts;
-    return is_k_quant(w.type) && e != era::pool_fa_early ? t.vector_tokens_k_quants : t.vector_tokens;
+    const bool by_type = w.experts == 0 && is_k_quant(w.type) && e != era::pool_fa_early;
+    return by_type ? t.vector_tokens_k_quants : vector_kernel_tokens;
 }
 
 bool has_matrix_units(family f)
@@ -190,7 +191,7 @@ matmul_plan float_plan(std::uint64_t rows)
 
 matmul_plan float_expert_plan(const target& t, era e, const weight_matrix& w, std::uint64_t tokens)
 {
-    if (is_amd(t.family) && tokens <= t.vector_tokens_experts) return float_plan(tokens);
+    if (is_amd(t.family) && tokens <= vector_kernel_tokens) return float_plan(tokens);
     if (!has_matrix_units(t.family) || tokens > (w.rows > 1024 ? 128 : 512)) return expert_loop_plan(t, e, w, tokens);
     matmul_plan p = float_plan(tokens);
     if (tokens > float_kernel_tokens) add_expert_ids(p, w, tokens);
@@ -216,7 +217,8 @@ matmul_plan plan_matmul(const target& t, era e, const weight_matrix& w, std::uin
         p = takes_matrix_kernel(t, w, tokens) ? matrix_plan(t, e, w, tokens) : blas_plan(t, w, tokens);
     }
     p.cost = product_cost(w, tokens * w.channels, w.channels);
-    if (p.path == matmul_path::matrix) p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, tokens, w.channels);
+    if (p.path == matmul_path::matrix)
+        p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, tokens, w.channels);
     return p;
 }
 
@@ -234,7 +236,8 @@ matmul_plan plan_expert_matmul(const target& t, era e, const weight_matrix& w, s
     }
     const spread s = spread_evenly(w, tokens);
     p.cost = product_cost(w, tokens * w.used, s.experts);
-    if (p.path == matmul_path::matrix) p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, s.tokens, s.experts);
+    if (p.path == matmul_path::matrix)
+        p.cost.flops = 2 * w.columns * w.rows * rows_in_tiles(t, w, tokens, s.tokens, s.experts);
     return p;
 }
 

@@ -14,13 +14,13 @@ namespace vrambench::engine {
 
 /// Every weight matrix that a token is multiplied by.
 enum class weight : std::uint8_t {
-    q, v, k,                                            ///< attention without compression
-    q_a, q_b, kv_a, k_b, v_b,                           ///< attention with compression (MLA); k_b and v_b are one matrix a head
+    q, v, k,                                        ///< attention without compression
+    q_a, q_b, kv_a, k_b, v_b,                       ///< compressed attention (MLA); k_b and v_b are one matrix a head
     o,
-    gate, up, down,                                     ///< feed-forward of a dense layer
-    router, expert_gate, expert_up, expert_down,        ///< mixture of experts
-    shared_gate, shared_up, shared_down,                ///< the expert that every token uses
-    output,                                             ///< lm_head, once a graph
+    gate, up, down,                                 ///< feed-forward of a dense layer
+    router, expert_gate, expert_up, expert_down,    ///< mixture of experts
+    shared_gate, shared_up, shared_down,            ///< the expert that every token uses
+    output,                                         ///< lm_head, once a graph
 };
 /// "wq", "wkv_a", "exp.gate", "sh.down", "lm_head", ...
 const char* to_string(weight w);
@@ -103,13 +103,14 @@ std::vector<weight> weights_after_attention(const model& m, std::uint64_t layer)
 /// Bytes of all matrices, routers (f32) and the embedding; norms and biases, well under 0.1 %, are left out.
 std::uint64_t weight_bytes(const model& m);
 
-/// Bytes of the KV cache: `cells` in each global layer, `sliding_cells` in each sliding one, both already padded and times
-/// the sequences.
+/// Bytes of the KV cache: `cells` in each global layer, `sliding_cells` in each sliding one, both already padded and
+/// times the sequences.
 std::uint64_t cache_bytes(const model& m, tensor_type cache, std::uint64_t cells, std::uint64_t sliding_cells);
 
-/// Cells of a sliding layer's cache: its window for each sequence of a unified cache and one micro-batch, padded to 256, at
-/// most `cells`.
-std::uint64_t sliding_cells(const model& m, std::uint64_t cells, std::uint64_t ubatch, std::uint64_t unified_sequences = 1);
+/// Cells of a sliding layer's cache: its window for each sequence of a unified cache and one micro-batch, padded to 256,
+/// at most `cells`.
+std::uint64_t sliding_cells(const model& m, std::uint64_t cells, std::uint64_t ubatch,
+                            std::uint64_t unified_sequences = 1);
 
 /// Parses a model document; `origin` names it in errors. Throws input_error, one line with the key.
 model parse_model(std::string_view json, const std::string& origin);

@@ -6,11 +6,11 @@
 
 namespace vrambench::engine {
 
-walk_mode graph_state::next(const walk_shape& shape, bool can_capture)
+walk_mode graph_state::next(const walk_shape& shape, bool graphs)
 {
     walks_ = last_ == shape ? walks_ + 1 : 0;
     last_ = shape;
-    if (!can_capture || walks_ == 0) return walk_mode::direct;
+    if (!graphs || walks_ == 0) return walk_mode::direct;
     return walks_ == 1 ? walk_mode::capture : walk_mode::replay;
 }
 
@@ -55,7 +55,7 @@ step_plan schedule::micro_batch(const slice& now, std::uint64_t until, bool meas
         p.mode = walk_mode::sizes;
         return p;
     }
-    p.mode = graphs_.next(p.shape, s_.graphs && s_.capturable);
+    p.mode = graphs_.next(p.shape, s_.graphs);
     p.tokens = n * s_.sequences;
     p.syncs_before = syncs_before(p.shape.rows != 0);
     const bool ends_prompt = position_ == now.depth + now.prompt;    // its logits are read
@@ -72,7 +72,7 @@ step_plan schedule::decode_step()
                 .slice = static_cast<std::uint32_t>(slice_),
                 .decode = true,
                 .tokens = s_.sequences};
-    p.mode = graphs_.next(p.shape, s_.graphs && s_.capturable);
+    p.mode = graphs_.next(p.shape, s_.graphs);
     p.syncs_before = syncs_before(true);
     p.syncs_after = s_.sync == sync_rule::none ? 0 : 1;
     return p;

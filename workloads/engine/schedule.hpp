@@ -43,7 +43,7 @@ struct step_plan {
 /// another shape starts again.
 class graph_state {
 public:
-    walk_mode next(const walk_shape& shape, bool can_capture);
+    walk_mode next(const walk_shape& shape, bool graphs);
 
 private:
     std::optional<walk_shape> last_;
@@ -62,7 +62,6 @@ struct schedule_settings {
     std::uint64_t sequences = 1;
     bool graphs = true;
     bool cut = true;                     ///< last-layer-cut: output rows in the last micro-batch of each batch
-    bool capturable = true;              ///< false: walks synchronise, so graphs stay off
     sync_rule sync = sync_rule::engine;
     std::uint64_t inputs = 6;            ///< graph inputs
 };

@@ -14,8 +14,9 @@
 namespace vrambench::engine {
 namespace {
 
-constexpr std::uint64_t most_multiprocessors = 4096, most_rate = 1'000'000'000'000'000'000, most_memory = std::uint64_t{1} << 50;
-constexpr std::uint64_t most_blocks = 32, most_vector_tokens = 64;
+constexpr std::uint64_t most_multiprocessors = 4096, most_rate = 1'000'000'000'000'000'000,
+                        most_memory = std::uint64_t{1} << 50;
+constexpr std::uint64_t most_share = 10'000, most_blocks = 32, most_vector_tokens = 64;
 
 /// "9.0" to 90; empty where it is none.
 std::optional<std::uint32_t> parse_compute_capability(std::string_view text)
@@ -69,8 +70,9 @@ void set_architecture(target& t, std::string_view vendor, std::string_view archi
         throw input_error(where + ": unknown vendor " + in_quotes(vendor) + " (nvidia or amd)");
     }
     if (!found)
-        throw input_error(where + ": unknown architecture " + in_quotes(architecture) +
-                          (vendor == "nvidia" ? " (a compute capability from 6.0 on, such as 9.0)" : " (such as gfx1100)"));
+        throw input_error(
+            where + ": unknown architecture " + in_quotes(architecture) +
+            (vendor == "nvidia" ? " (a compute capability from 6.0 on, such as 9.0)" : " (such as gfx1100)"));
     t.family = *found;
 }
 
@@ -146,8 +148,8 @@ std::string rate_text(std::uint64_t rate)
 
 std::string text_form(const target& t)
 {
-    return t.vendor + "/" + t.architecture + "/" + std::to_string(t.multiprocessors) + "/" + rate_text(t.flops_per_second) +
-           "/" + rate_text(t.bytes_per_second);
+    return t.vendor + "/" + t.architecture + "/" + std::to_string(t.multiprocessors) + "/" +
+           rate_text(t.flops_per_second) + "/" + rate_text(t.bytes_per_second);
 }
 
 std::uint64_t parse_rate(std::string_view text, const std::string& what)
@@ -162,15 +164,15 @@ std::uint64_t parse_rate(std::string_view text, const std::string& what)
     return rate;
 }
 
-/// Kernels of the same architecture are resident alike and take as many tokens: from the first shipped target of it.
+/// What a shipped target knows of its kernels holds for others of its family, or of its very architecture only.
 void take_kernels_of_family(target& t)
 {
     for (const target& s : shipped()) {
         if (s.family != t.family) continue;
-        t.vector_tokens = s.vector_tokens;
         t.vector_tokens_k_quants = s.vector_tokens_k_quants;
-        t.vector_tokens_experts = s.vector_tokens_experts;
-        if (s.architecture == t.architecture) t.occupancies = s.occupancies;
+        if (s.architecture != t.architecture) return;
+        t.occupancies = s.occupancies;
+        t.quantised_share = s.quantised_share;
         return;
     }
 }
@@ -190,7 +192,8 @@ target parse_text_form(std::string_view text)
 {
     const auto parts = split(text);
     if (parts.size() != 5)
-        throw input_error("target: " + in_quotes(text) + " must be VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES, such as "
+        throw input_error("target: " + in_quotes(text) +
+                          " must be VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES, such as "
                           "nvidia/9.0/114/790e12/4300e9");
     target t;
     set_architecture(t, parts[0], parts[1], "target");
@@ -207,8 +210,9 @@ target parse_text_form(std::string_view text)
 
 const char* to_string(family f)
 {
-    static constexpr std::array<const char*, 15> names{"pascal", "volta", "turing", "ampere", "ada",   "hopper", "blackwell", "gcn",
-                                                       "cdna1",  "cdna2", "cdna3",  "rdna1",  "rdna2", "rdna3",  "rdna4"};
+    static constexpr std::array<const char*, 15> names{"pascal", "volta",     "turing", "ampere", "ada",
+                                                       "hopper", "blackwell", "gcn",    "cdna1",  "cdna2",
+                                                       "cdna3",  "rdna1",     "rdna2",  "rdna3",  "rdna4"};
     return names[static_cast<std::size_t>(f)];
 }
 
@@ -233,6 +237,7 @@ target parse_target(std::string_view text, const std::string& origin)
     t.bytes_per_second = r.number("bytes_per_second", 1, most_rate);
     if (r.has("vector_tokens_k_quants"))
         t.vector_tokens_k_quants = r.number("vector_tokens_k_quants", 1, most_vector_tokens);
+    if (r.has("quantised_share")) t.quantised_share = r.number("quantised_share", 1, most_share);
     if (r.has("occupancies")) t.occupancies = read_occupancies(r);
     r.no_other_keys();
     return t;
@@ -246,8 +251,8 @@ target find_target(std::string_view name)
         if (t.name == name) return t;
         names.push_back(t.name);
     }
-    throw input_error("target: unknown target " + in_quotes(name) + did_you_mean(name, names) + " (one of " + joined(names) +
-                      ", or VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES)");
+    throw input_error("target: unknown target " + in_quotes(name) + did_you_mean(name, names) + " (one of " +
+                      joined(names) + ", or VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES)");
 }
 
 std::string target_text(std::string_view vendor, std::string_view architecture, std::uint64_t multiprocessors,
@@ -259,7 +264,8 @@ std::string target_text(std::string_view vendor, std::string_view architecture, 
     t.flops_per_second = flops_per_second;
     t.bytes_per_second = bytes_per_second;
     for (const target& s : shipped())
-        if (s.vendor == t.vendor && s.architecture == t.architecture && s.multiprocessors == multiprocessors) return s.name;
+        if (s.vendor == t.vendor && s.architecture == t.architecture && s.multiprocessors == multiprocessors)
+            return s.name;
     return text_form(t);
 }
 

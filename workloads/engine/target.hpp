@@ -49,8 +49,10 @@ struct target {
     std::uint64_t memory_bytes = 0;      ///< 0: not known
     std::uint64_t flops_per_second = 0;  ///< f16 matrix rate
     std::uint64_t bytes_per_second = 0;  ///< read plus written
-    /// Most tokens that the vector kernels take: any quantised weight, k-quants, experts.
-    std::uint64_t vector_tokens = 8, vector_tokens_k_quants = 8, vector_tokens_experts = 8;
+    /// Share of flops_per_second that quantised products attain, in thousandths; 0: as on the H200. Cards whose 8-bit
+    /// matrix units are fast beside their f16 rate attain far more of it.
+    std::uint64_t quantised_share = 0;
+    std::uint64_t vector_tokens_k_quants = 8;    ///< most tokens that the vector kernels take with a dense k-quant weight
     std::vector<measured_occupancy> occupancies;    ///< the first that fits counts
 };
 

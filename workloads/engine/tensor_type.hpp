@@ -8,7 +8,9 @@
 
 namespace vrambench::engine {
 
-enum class tensor_type : std::uint8_t { f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, mxfp4, nvfp4 };
+enum class tensor_type : std::uint8_t {
+    f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, mxfp4, nvfp4,
+};
 
 struct tensor_layout {
     std::string_view name;
