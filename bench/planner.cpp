@@ -91,22 +91,6 @@ void check_kernel_time(const planned_workload& w, const std::string& scale)
                           human_time(seconds * 1e9) + " in all, at most 4000000 s can be told");
 }
 
-/// The device as chosen, or for `auto` the first GPU that answers. A GPU is named as it calls itself.
-device_choice answering_device(const std::string& typed)
-{
-    if (typed == "auto")
-        for (const auto& kind : gpu_kinds()) {
-            device_choice c = choose_device(kind + ":0");
-            if (const auto info = try_device(c)) {
-                c.name = info->name;
-                return c;
-            }
-        }
-    device_choice c = choose_device(typed);
-    if (!c.simulated) c.name = ask_device(c).name;
-    return c;
-}
-
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)

@@ -1,6 +1,7 @@
 #include "bench/remote.hpp"
 
 #include "bench/child_process.hpp"
+#include "bench/costs/cost_probe.hpp"
 #include "bench/repetition_json.hpp"
 #include "spec/errors.hpp"
 #include "workloads/registry.hpp"
@@ -178,6 +179,16 @@ void child_info(const json& request)
     answer(j);
 }
 
+void child_costs(const json& request)
+{
+    if (request.at("protocol") != protocol) throw input_error("child: another protocol");
+    device_options options;
+    options.check = integrity_check::off;    // costs are the driver's, not the checks'
+    options.current_call = shared_call();
+    const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
+    answer({{"protocol", protocol}, {"costs", costs::to_json(costs::measure_costs(*dev, request.at("quick").get<bool>()))}});
+}
+
 }  // namespace
 
 std::optional<std::string> stand_in_program()
@@ -199,6 +210,21 @@ std::optional<device_info> try_device(const device_choice& choice)
     }
 }
 
+device_choice answering_device(const std::string& typed)
+{
+    if (typed == "auto")
+        for (const auto& kind : gpu_kinds()) {
+            device_choice c = choose_device(kind + ":0");
+            if (const auto info = try_device(c)) {
+                c.name = info->name;
+                return c;
+            }
+        }
+    device_choice c = choose_device(typed);
+    if (!c.simulated) c.name = ask_device(c).name;
+    return c;
+}
+
 repetition run_in_child(const cell& c, role what, const run_controls& controls)
 {
     const child_result r = run_child(answering_program(), {"child", "measure"}, cell_request(c, what).dump(), controls.timeout, controls.stop);
@@ -218,12 +244,33 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
     }
 }
 
+cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std::chrono::milliseconds timeout,
+                                   const std::atomic<bool>* stop)
+{
+    const json request{{"protocol", protocol}, {"device", choice.spec}, {"quick", quick}};
+    const child_result r = run_child(answering_program(), {"child", "costs"}, request.dump(), timeout, stop);
+    if (r.how == child_result::end::interrupted) throw run_interrupted();
+    if (r.how != child_result::end::answered) {
+        const outcome o = without_answer(r, role::timed, timeout).cold.result;
+        return {std::nullopt, std::string(to_string(o.what)) + ": " + o.message};
+    }
+    try {
+        const json j = json::parse(r.answer);
+        if (j.at("protocol") != protocol) throw input_error("another protocol");
+        return {costs::report_from(j.at("costs")), ""};
+    } catch (const std::exception& e) {
+        return {std::nullopt, std::string("the child's answer makes no sense: ") + e.what()};
+    }
+}
+
 int child_main(const std::string& what)
 {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     const json request = json::parse(text);
     if (what == "info")
         child_info(request);
+    else if (what == "costs")
+        child_costs(request);
     else
         child_measure(request);
     return 0;

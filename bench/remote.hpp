@@ -1,6 +1,7 @@
 #pragma once
 // Repetitions and questions that are answered by a child process: the parent's side and the child's.
 
+#include "bench/costs/cost_report.hpp"
 #include "bench/plan.hpp"
 #include "bench/runner.hpp"
 #include "device/device.hpp"
@@ -23,9 +24,22 @@ std::optional<device_info> try_device(const device_choice& choice);
 /// The same and what the GPU reaches, which takes some seconds. No rates where they cannot be measured. Throws input_error.
 std::pair<device_info, std::optional<card_rates>> ask_device_and_rates(const device_choice& choice);
 
+/// The device as chosen, or for `auto` the first GPU that answers, else the simulator. A GPU is named as it calls itself.
+/// Throws input_error where a GPU that was named is not there.
+device_choice answering_device(const std::string& typed);
+
 /// One repetition in a child. A child that dies is `crashed`, one that outlasts the timeout `timeout`, one whose answer
 /// makes no sense `crashed`: all are repetitions. Throws run_interrupted.
 repetition run_in_child(const cell& c, role what, const run_controls& controls);
+
+/// What one process measured of the driver's costs, or why there is nothing.
+struct cost_answer {
+    std::optional<costs::cost_report> report;
+    std::string failure;                     ///< one line; empty where there is a report
+};
+/// Throws run_interrupted. `timeout` 0: none.
+cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std::chrono::milliseconds timeout,
+                                   const std::atomic<bool>* stop);
 
 /// The child: reads the request from standard input, writes the answer to descriptor 3. Returns the exit code.
 int child_main(const std::string& what);

@@ -73,6 +73,13 @@ public:
     {
         return static_cast<std::int64_t>(number(key, longest_ns)) * 1000;
     }
+    std::int64_t time_or(const std::string& key, std::int64_t otherwise) const { return has(key) ? time(key) : otherwise; }
+    std::uint64_t number_or_0(const std::string& key) const { return has(key) ? number(key) : 0; }
+    /// What is there for people: how the figures came about. Nothing hangs on its contents.
+    void about(const std::string& key) const
+    {
+        if (has(key) && !at(key).is_object()) fail(key, "must be an object");
+    }
 
     cost_curve curve(const std::string& key) const
     {
@@ -89,7 +96,7 @@ public:
         }
         return cost_curve(std::move(points));
     }
-    /// `growing` and `loaded` are optional: a call that was not measured so costs what it costs idle.
+    /// All but `idle` are optional: a call that was not measured so costs what it costs idle.
     call_cost call(const std::string& key) const
     {
         const reader r = in(key);
@@ -97,6 +104,8 @@ public:
         c.idle = r.curve("idle");
         c.growing = r.has("growing") ? r.curve("growing") : c.idle;
         c.loaded = r.has("loaded") ? r.curve("loaded") : c.growing;
+        if (r.has("shared")) c.shared = r.curve("shared");
+        if (r.has("refused")) c.refused = r.curve("refused");
         r.no_other_keys();
         return c;
     }
@@ -124,6 +133,8 @@ pool_cost read_pool_cost(const reader& r)
     c.per_mapped = r.time("per_mapped_chunk");
     c.per_released = r.time("per_released_chunk");
     c.per_polled = r.time("per_polled_block");
+    c.per_trimmed = r.time_or("per_trimmed_chunk", c.per_released);
+    c.stream_gap = r.time_or("stream_gap", 0);
     r.no_other_keys();
     return c;
 }
@@ -156,6 +167,16 @@ void read_fixed_times(profile& p, const reader& r)
     r.no_other_keys();
 }
 
+cleaning read_cleaning(const reader& r)
+{
+    cleaning c;
+    c.wait_ps = r.time("wait_ns");
+    c.bytes_per_second = r.number("bytes_per_second");
+    if (c.bytes_per_second == 0) r.fail("bytes_per_second", "must be above 0 (leave \"cleaning\" out where memory is not cleaned)");
+    r.no_other_keys();
+    return c;
+}
+
 void read_memory(profile& p, const reader& r)
 {
     p.total_bytes = r.number("total_bytes");
@@ -173,6 +194,9 @@ void read_memory(profile& p, const reader& r)
     p.pool_rules = r.text("pool_rules");
     if (p.pool_rules != "cuda") r.fail("pool_rules", "must be \"cuda\", the only rules that are known");
     p.free_waits = r.flag("free_waits");
+    p.raw_margin = r.number_or_0("raw_margin");
+    p.handle_margin = r.number_or_0("handle_margin");
+    if (r.has("cleaning")) p.memory_cleaning = read_cleaning(r.in("cleaning"));
 }
 
 void read_speeds(profile& p, const reader& r)
@@ -216,6 +240,8 @@ profile parse_profile(std::string_view text, const std::string& origin)
     read_fixed_times(p, r.in("times_ns"));
     read_call_costs(p, r.in("calls_ns"));
     p.pool = read_pool_cost(r.in("pool_ns"));
+    r.about("measured");
+    r.about("spread");
     r.no_other_keys();
     return p;
 }

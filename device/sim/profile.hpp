@@ -3,7 +3,10 @@
 // (device/sim/profiles), others are files (`sim:@FILE.json`). Sizes in bytes; times in nanoseconds in the file, in
 // integer picoseconds here.
 
+#include "device/sim/physical_memory.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +26,13 @@ private:
     std::vector<std::pair<std::uint64_t, std::int64_t>> points_;
 };
 
-/// A call in the three situations that were seen to differ.
+/// A call in the situations that were seen to differ, by its size.
 struct call_cost {
-    cost_curve idle;      ///< the device idle, memory that was just given back
-    cost_curve growing;   ///< the device idle, more memory taken than ever before
-    cost_curve loaded;    ///< kernels queued or running
+    cost_curve idle;                         ///< the device idle, memory that was just given back
+    cost_curve growing;                      ///< the device idle, more memory taken than ever before
+    cost_curve loaded;                       ///< kernels queued or running
+    std::optional<cost_curve> shared = {};   ///< a small block in memory that others hold: nothing is taken or given back
+    std::optional<cost_curve> refused = {};  ///< out of memory, by the bytes that are free
 };
 
 /// Prices of a stream-ordered pool's work (pool_work), picoseconds.
@@ -35,6 +40,8 @@ struct pool_cost {
     std::int64_t own = 0, completed = 0, other_stream = 0, merged = 0, internal = 0, fail = 0, free = 0, trim = 0;
     std::int64_t map_call = 0;                 ///< once for a call that maps anything
     std::int64_t per_new_chunk = 0, per_remapped = 0, per_mapped = 0, per_released = 0, per_polled = 0;
+    std::int64_t per_trimmed = 0;              ///< per_released, of a trim
+    std::int64_t stream_gap = 0;               ///< after a free the stream's next kernel starts this much later
 };
 
 struct profile {
@@ -45,6 +52,9 @@ struct profile {
     std::uint64_t physical_block = 0;          ///< raw allocations occupy multiples of this
     std::uint64_t shared_up_to = 0;            ///< raw requests up to this share one block
     std::uint64_t vmm_granularity = 0;         ///< 0: no virtual memory management
+    std::uint64_t raw_margin = 0;              ///< a raw allocation is refused that would leave less than this free,
+    std::uint64_t handle_margin = 0;           ///< and a handle
+    cleaning memory_cleaning = {};
     std::uint64_t address_space = 0;           ///< that can be reserved
     std::string pool_rules;                    ///< "cuda"
     bool free_waits = true;                    ///< raw free returns only when the device is idle

@@ -4,8 +4,8 @@
 
 namespace vrambench::sim {
 
-raw_heap::raw_heap(physical_memory& memory, std::uint64_t block, std::uint64_t shared_up_to, device_ptr base)
-    : memory_(memory), block_(block), shared_up_to_(shared_up_to), next_(base)
+raw_heap::raw_heap(physical_memory& memory, std::uint64_t block, std::uint64_t shared_up_to, std::uint64_t margin, device_ptr base)
+    : memory_(memory), block_(block), shared_up_to_(shared_up_to), margin_(margin), next_(base)
 {
 }
 
@@ -26,7 +26,7 @@ device_ptr raw_heap::allocate(std::uint64_t bytes)
 {
     if (bytes <= shared_up_to_) return allocate_small(bytes);
     const std::uint64_t extent = round_up(bytes, block_);
-    if (!memory_.take(extent)) return 0;
+    if (!memory_.take(extent, margin_)) return 0;
     const device_ptr p = place(extent);
     live_[p] = {bytes, extent, 0};
     return p;
@@ -37,7 +37,7 @@ device_ptr raw_heap::allocate_small(std::uint64_t bytes)
     const std::uint64_t extent = round_up(bytes, small_grain);
     for (auto& [block, ranges] : shared_)
         if (const device_ptr p = carve(block, ranges, bytes, extent)) return p;
-    if (!memory_.take(block_)) return 0;
+    if (!memory_.take(block_, margin_)) return 0;
     const device_ptr block = place(block_);
     auto& ranges = shared_[block];
     ranges[0] = block_;
@@ -97,6 +97,15 @@ void raw_heap::free_small(device_ptr pointer, const block_info& info)
     } else {
         ranges[offset] = length;
     }
+}
+
+bool raw_heap::is_last_of_its_memory(device_ptr pointer) const
+{
+    const block_info& info = live_.at(pointer);
+    if (!info.shared_block) return true;
+    std::uint64_t free_bytes = 0;
+    for (const auto& [offset, length] : shared_.at(info.shared_block)) free_bytes += length;
+    return free_bytes + info.extent == block_;
 }
 
 std::uint64_t raw_heap::extent(device_ptr pointer) const

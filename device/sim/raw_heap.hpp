@@ -15,14 +15,16 @@ namespace vrambench::sim {
 
 class raw_heap {
 public:
-    /// `block`: physical block size; requests up to `shared_up_to` bytes share blocks (0: none does). Addresses start at
-    /// `base`. `memory` outlives the heap.
-    raw_heap(physical_memory& memory, std::uint64_t block, std::uint64_t shared_up_to, device_ptr base);
+    /// `block`: physical block size; requests up to `shared_up_to` bytes share blocks (0: none does). A block is had only
+    /// while `margin` bytes stay free beside it. Addresses start at `base`. `memory` outlives the heap.
+    raw_heap(physical_memory& memory, std::uint64_t block, std::uint64_t shared_up_to, std::uint64_t margin, device_ptr base);
 
     /// 0 when out of memory.
     device_ptr allocate(std::uint64_t bytes);
     /// Requested bytes of the block that was freed; 0 if there is none at `pointer`.
     std::uint64_t free(device_ptr pointer);
+    /// Whether freeing the block at `pointer` gives memory back: it shares none, or the others there are freed already.
+    bool is_last_of_its_memory(device_ptr pointer) const;
     /// Bytes of address space that the block at `pointer` owns (requested size rounded as the heap does).
     std::uint64_t extent(device_ptr pointer) const;
 
@@ -45,6 +47,7 @@ private:
     physical_memory& memory_;
     std::uint64_t block_;
     std::uint64_t shared_up_to_;
+    std::uint64_t margin_;
     device_ptr next_;
     std::unordered_map<device_ptr, block_info> live_;
     std::unordered_map<std::uint64_t, std::vector<device_ptr>> free_places_;   ///< by extent, last freed first

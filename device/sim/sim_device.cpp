@@ -2,6 +2,8 @@
 
 #include "device/sim/cuda_pool.hpp"
 
+#include <utility>
+
 namespace vrambench::sim {
 
 namespace {
@@ -54,6 +56,7 @@ struct sim_device::queued_launches {
     };
     std::vector<stretch> ring;
     std::size_t next = 0;
+    std::int64_t gap = 0;                ///< that the next kernel starts late, since a pool's block was freed before it
 
     std::int64_t oldest() const { return ring[next].end; }
     void push(std::int64_t start, std::int64_t end)
@@ -73,9 +76,9 @@ struct sim_device::queued_launches {
 };
 
 sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
-    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes),
-      heap_(memory_, profile_.physical_block, profile_.shared_up_to, raw_base),
-      virtual_(memory_, profile_.vmm_granularity, profile_.address_space, virtual_base)
+    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes, profile_.memory_cleaning, &now_),
+      heap_(memory_, profile_.physical_block, profile_.shared_up_to, profile_.raw_margin, raw_base),
+      virtual_(memory_, profile_.vmm_granularity, profile_.handle_margin, profile_.address_space, virtual_base)
 {
     info_.kind = "sim";
     info_.name = profile_.name;
@@ -139,6 +142,16 @@ std::int64_t sim_device::price(const call_cost& cost, std::uint64_t bytes, bool 
 {
     if (loaded()) return cost.loaded.at(bytes);
     return growing ? cost.growing.at(bytes) : cost.idle.at(bytes);
+}
+
+std::int64_t sim_device::refusal_price(const call_cost& cost, std::uint64_t bytes, bool growing) const
+{
+    return cost.refused ? cost.refused->at(memory_.free_bytes()) : price(cost, bytes, growing);
+}
+
+std::int64_t sim_device::raw_price(const call_cost& cost, std::uint64_t bytes, bool growing, bool takes) const
+{
+    return cost.shared && !takes ? cost.shared->at(bytes) : price(cost, bytes, growing);
 }
 
 std::int64_t sim_device::price(const pool_work& w) const
@@ -218,17 +231,19 @@ device_ptr sim_device::malloc(std::uint64_t bytes)
 {
     forbid_in_capture(driver_call::malloc);
     if (bytes == 0) invalid(driver_call::malloc, "zero bytes");
+    const std::uint64_t used_before = used_bytes();
     device_ptr p = heap_.allocate(bytes);
     if (!p && !pools_.empty()) {    // pools give back what they know to be completed, then the driver looks again
         spend(release_all_pools() * profile_.pool.per_released);
         p = heap_.allocate(bytes);
     }
-    // A small request that finds room in a shared block takes nothing of the device; a refused one was looked for in vain.
-    spend(price(profile_.malloc, bytes, !p || used_bytes() > highest_used_));
+    spend_cleaning();
     if (!p) {
+        spend(refusal_price(profile_.malloc, bytes, true));
         count_refused(driver_call::malloc);
         return 0;
     }
+    spend(raw_price(profile_.malloc, bytes, used_bytes() > highest_used_, used_bytes() != used_before));
     highest_used_ = std::max(highest_used_, used_bytes());
     if (checker_) checker_->memory_obtained(p, heap_.extent(p));
     count(driver_call::malloc);
@@ -248,7 +263,7 @@ void sim_device::free(device_ptr pointer)
     forbid_in_capture(driver_call::free);
     const std::uint64_t extent = heap_.extent(pointer);
     if (extent == 0) invalid(driver_call::free, "no such allocation");
-    const std::int64_t cost = price(profile_.free, extent, false);
+    const std::int64_t cost = raw_price(profile_.free, extent, false, !profile_.free.shared || heap_.is_last_of_its_memory(pointer));
     if (profile_.free_waits) {
         now_ = std::max(now_, busy_until_ps());
         if (checker_) checker_->synced_device();
@@ -318,7 +333,7 @@ void sim_device::trim_pool(pool_id pool, std::uint64_t keep_bytes)
     pool_work work;
     pool_call_ = {memory_loss::trim};
     slot(pool).pool->trim(keep_bytes, work);
-    spend(profile_.pool.trim + work.released * profile_.pool.per_released);
+    spend(profile_.pool.trim + work.released * profile_.pool.per_trimmed);
     count(driver_call::pool_trim);
 }
 
@@ -336,6 +351,7 @@ device_ptr sim_device::malloc_async(std::uint64_t bytes, pool_id pool, stream_id
     pool_work work;
     pool_call_ = {memory_loss::remap, &s};
     const std::uint64_t offset = s.pool->allocate(bytes, stream, work);
+    spend_cleaning();
     spend(price(work));
     highest_used_ = std::max(highest_used_, used_bytes());
     if (offset == stream_pool::none) {
@@ -354,6 +370,7 @@ void sim_device::free_async(device_ptr pointer, stream_id stream)
     auto& s = *pool_slots_[id];
     spend(profile_.pool.free);
     if (!s.pool->free(pointer - s.base, stream)) invalid(driver_call::free_async, "no such allocation");
+    queues_[stream].gap = profile_.pool.stream_gap;
     count(driver_call::free_async);
 }
 
@@ -380,12 +397,15 @@ void sim_device::unreserve(device_ptr pointer, std::uint64_t bytes)
 vmm_handle sim_device::create(std::uint64_t bytes)
 {
     forbid_in_capture(driver_call::create);
-    spend(price(profile_.create, bytes, would_grow(bytes)));
+    const bool growing = would_grow(bytes);
     const vmm_handle h = virtual_.create(bytes);
+    spend_cleaning();
     if (!h) {
+        spend(refusal_price(profile_.create, bytes, growing));
         count_refused(driver_call::create);
         return 0;
     }
+    spend(price(profile_.create, bytes, growing));
     highest_used_ = std::max(highest_used_, used_bytes());
     count(driver_call::create);
     return h;
@@ -411,8 +431,10 @@ void sim_device::set_access(device_ptr pointer, std::uint64_t bytes)
 void sim_device::unmap(device_ptr pointer, std::uint64_t bytes)
 {
     forbid_in_capture(driver_call::unmap);
-    spend(price(profile_.unmap, bytes, false));
-    if (const std::uint64_t dropped = virtual_.unmap(pointer, bytes)) spend_release(dropped);
+    for (const auto& mapping : virtual_.unmap(pointer, bytes)) {
+        spend(price(profile_.unmap, mapping.bytes, false));
+        if (mapping.gave_back) spend_release(mapping.bytes);
+    }
     if (checker_) checker_->memory_returned(pointer, bytes, memory_loss::unmap);
     count(driver_call::unmap);
 }
@@ -439,7 +461,9 @@ void sim_device::wait_for_room(stream_id stream)
 
 std::int64_t sim_device::execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds)
 {
-    const std::int64_t start = order_.kernel(stream, ready, picoseconds + profile_.kernel_overhead);
+    const std::int64_t gap = std::exchange(queues_[stream].gap, 0);
+    const std::int64_t begin = gap ? std::max(ready, order_.end_ps(stream)) + gap : ready;
+    const std::int64_t start = order_.kernel(stream, begin, picoseconds + profile_.kernel_overhead);
     meter_.kernel(ready, start, order_.end_ps(stream), now_);
     return start;
 }

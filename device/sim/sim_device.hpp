@@ -94,6 +94,12 @@ private:
     std::int64_t price(const pool_work& work) const;
     /// Memory that was never taken before costs more than memory that was just given back.
     bool would_grow(std::uint64_t bytes) const { return used_bytes() + bytes > highest_used_; }
+    /// Out of memory: by what is free where the profile knows that, else as if it had been served.
+    std::int64_t refusal_price(const call_cost& cost, std::uint64_t bytes, bool growing) const;
+    /// Of a raw call; `takes`: it takes memory of the device or gives some back.
+    std::int64_t raw_price(const call_cost& cost, std::uint64_t bytes, bool growing, bool takes) const;
+    /// Lets the time pass that requests have to wait until memory is clean.
+    void spend_cleaning() { spend(memory_.take_wait_ps()); }
     void spend_release(std::uint64_t dropped_bytes);
     void wait_for_room(stream_id stream);
     void after_sync(const knowledge* known);

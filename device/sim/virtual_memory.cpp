@@ -8,8 +8,9 @@ namespace {
 
 }  // namespace
 
-virtual_memory::virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t address_space, device_ptr base)
-    : memory_(memory), granularity_(granularity), space_left_(address_space), next_(base)
+virtual_memory::virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t margin,
+                               std::uint64_t address_space, device_ptr base)
+    : memory_(memory), granularity_(granularity), margin_(margin), space_left_(address_space), next_(base)
 {
 }
 
@@ -43,7 +44,7 @@ void virtual_memory::unreserve(device_ptr pointer, std::uint64_t bytes)
 vmm_handle virtual_memory::create(std::uint64_t bytes)
 {
     check_size(driver_call::create, bytes);
-    if (!memory_.take(bytes)) return 0;
+    if (!memory_.take(bytes, margin_)) return 0;
     handles_[++last_handle_] = {bytes, 0, false};
     return last_handle_;
 }
@@ -97,17 +98,18 @@ void virtual_memory::set_access(device_ptr pointer, std::uint64_t bytes)
     });
 }
 
-std::uint64_t virtual_memory::unmap(device_ptr pointer, std::uint64_t bytes)
+std::vector<virtual_memory::unmapped> virtual_memory::unmap(device_ptr pointer, std::uint64_t bytes)
 {
-    std::uint64_t given_back = 0;
+    std::vector<unmapped> gone;
     each_mapping(driver_call::unmap, pointer, bytes, [&](auto it) {
         const vmm_handle h = it->second.handle;
+        const std::uint64_t size = it->second.bytes;
         const auto next = mappings_.erase(it);
         --handles_[h].mappings;
-        given_back += drop_if_unused(h);
+        gone.push_back({size, drop_if_unused(h) != 0});
         return next;
     });
-    return given_back;
+    return gone;
 }
 
 std::uint64_t virtual_memory::release(vmm_handle handle)

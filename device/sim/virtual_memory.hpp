@@ -8,22 +8,29 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 namespace vrambench::sim {
 
 class virtual_memory {
 public:
-    /// Sizes are multiples of `granularity`. At most `address_space` bytes can be reserved, from `base` on. `memory`
-    /// outlives it.
-    virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t address_space, device_ptr base);
+    /// Sizes are multiples of `granularity`. A handle is had only while `margin` bytes stay free beside it. At most
+    /// `address_space` bytes can be reserved, from `base` on. `memory` outlives it.
+    virtual_memory(physical_memory& memory, std::uint64_t granularity, std::uint64_t margin, std::uint64_t address_space,
+                   device_ptr base);
 
     device_ptr reserve(std::uint64_t bytes);             ///< 0: the address space is used up
     void unreserve(device_ptr pointer, std::uint64_t bytes);
     vmm_handle create(std::uint64_t bytes);              ///< 0: out of memory
     void map(device_ptr pointer, std::uint64_t bytes, vmm_handle handle);
     void set_access(device_ptr pointer, std::uint64_t bytes);
-    /// Both return the bytes of physical memory that went back to the device by this call.
-    std::uint64_t unmap(device_ptr pointer, std::uint64_t bytes);
+    struct unmapped {
+        std::uint64_t bytes = 0;
+        bool gave_back = false;                          ///< it was the last of a released handle: its memory went back
+    };
+    /// The mappings that are gone.
+    std::vector<unmapped> unmap(device_ptr pointer, std::uint64_t bytes);
+    /// Bytes of physical memory that went back to the device.
     std::uint64_t release(vmm_handle handle);
 
 private:
@@ -47,6 +54,7 @@ private:
 
     physical_memory& memory_;
     std::uint64_t granularity_;
+    std::uint64_t margin_;
     std::uint64_t space_left_;
     device_ptr next_;
     vmm_handle last_handle_ = 0;

@@ -29,7 +29,7 @@ public:
     static constexpr device_ptr pool_base = device_ptr{4} << 50;
 
     explicit scripted_device(std::uint64_t capacity = std::uint64_t{1} << 50, std::uint64_t address_space = 1024 * GiB)
-        : capacity_(capacity), memory_(capacity), virtual_(memory_, granularity, address_space, virtual_base)
+        : capacity_(capacity), memory_(capacity), virtual_(memory_, granularity, 0, address_space, virtual_base)
     {
         info_.kind = info_.name = info_.spec = "scripted";
         info_.total_bytes = capacity;

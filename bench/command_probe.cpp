@@ -1,0 +1,152 @@
+#include "bench/atomic_file.hpp"
+#include "bench/commands.hpp"
+#include "bench/costs/cost_profile.hpp"
+#include "bench/costs/cost_table.hpp"
+#include "bench/progress.hpp"
+#include "bench/remote.hpp"
+#include "bench/runner.hpp"
+#include "spec/errors.hpp"
+#include "spec/units.hpp"
+
+#include <csignal>
+#include <ctime>
+#include <iostream>
+
+#include <unistd.h>
+
+namespace vrambench {
+
+namespace {
+
+constexpr std::uint64_t child_seconds = 20;            // about what one process takes on a card, for the progress line
+constexpr std::uint64_t default_timeout_ms = 300'000;
+
+/// As typed.
+struct probe_options {
+    std::string device = "auto", processes, timeout, out;
+    bool costs = false, quick = false;
+};
+
+std::atomic<bool> interrupted{false};
+
+extern "C" void end_probe(int)
+{
+    interrupted.store(true);
+    std::signal(SIGINT, SIG_DFL);    // a second one ends the program at once
+}
+
+std::string today()
+{
+    const std::time_t now = std::time(nullptr);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
+    return text;
+}
+
+std::uint64_t processes_of(const probe_options& o, bool simulated)
+{
+    if (!o.processes.empty()) return parse_integer(o.processes, "--processes", 1, 1000);
+    return simulated ? 1 : o.quick ? 3 : 10;
+}
+
+std::uint64_t timeout_of(const probe_options& o)
+{
+    if (o.timeout.empty()) return default_timeout_ms;
+    const std::uint64_t ms = parse_duration_ms(o.timeout, "--timeout");
+    if (ms == 0) throw input_error("--timeout: " + in_quotes(o.timeout) + " is no time at all");
+    return ms;
+}
+
+/// The processes of one calibration, one after another. The file is replaced after each, so that nothing measured is lost.
+class calibration_run {
+public:
+    calibration_run(const probe_options& o, const command_line& line)
+        : on_(answering_device(o.device)), quick_(o.quick), timeout_(timeout_of(o)), out_(o.out)
+    {
+        how_.command = line.arguments;
+        how_.date = today();
+        how_.asked = processes_of(o, on_.simulated);
+        how_.interrupted = true;    // until the last process has ended
+    }
+
+    void measure(progress& shown)
+    {
+        shown.plan(std::vector<double>(how_.asked, on_.simulated ? 0.5 : static_cast<double>(child_seconds)));
+        for (std::uint64_t i = 0; i < how_.asked; ++i) {
+            shown.start(i, "driver costs of " + on_.name);
+            cost_answer a = measure_costs_in_child(on_, quick_, std::chrono::milliseconds(timeout_), &interrupted);
+            if (a.report) {
+                reports_.push_back(std::move(*a.report));
+            } else {
+                how_.failures.push_back("process " + std::to_string(i + 1) + ": " + a.failure);
+                shown.note(printable(how_.failures.back()));
+            }
+            how_.interrupted = i + 1 < how_.asked;
+            write();
+        }
+    }
+
+    /// Returns the exit code.
+    int report(std::ostream& to) const
+    {
+        if (!reports_.empty()) {
+            to << costs::cost_table(costs::summarise(reports_));
+            if (!out_.empty()) to << "\nprofile: " << printable(out_) << " (--device sim:@" << printable(out_) << ")\n";
+        }
+        if (how_.interrupted) return 130;
+        return reports_.empty() || !how_.failures.empty() ? 1 : 0;
+    }
+
+private:
+    void write() const
+    {
+        if (!out_.empty() && !reports_.empty()) replace_file(out_, costs::profile_text(costs::summarise(reports_), how_));
+    }
+
+    device_choice on_;
+    bool quick_;
+    std::uint64_t timeout_;
+    std::string out_;
+    costs::calibration how_;
+    std::vector<costs::cost_report> reports_;
+};
+
+int probe(const probe_options& o, const command_line& line)
+{
+    if (!o.costs) throw input_error("probe: say what to measure: --costs (vrambench probe --help)");
+    calibration_run run(o, line);
+    if (!o.out.empty()) check_writable(o.out);
+    progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
+    std::signal(SIGINT, end_probe);
+    try {
+        run.measure(shown);
+    } catch (const run_interrupted&) {
+        shown.note("interrupted: the processes that had ended are kept");
+    }
+    std::signal(SIGINT, SIG_DFL);
+    shown.finish();
+    return run.report(std::cout);
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app, const command_line& line, command& chosen)
+{
+    auto* sub = app.add_subcommand("probe", "measure what the driver's calls cost on this card, and write the simulator's profile");
+    auto o = std::make_shared<probe_options>();
+    sub->add_flag("--costs", o->costs, "every call by size: idle, growing, under load, refused; pools, launches, margins");
+    sub->add_option("--device", o->device, "auto, cuda:N, hip:N, sim:PROFILE")->capture_default_str();
+    sub->add_option("--processes", o->processes, "child processes, each with a context of its own (default: 10; 3 with --quick; 1 on sim)");
+    sub->add_option("--out", o->out, "the profile to write, for --device sim:@FILE.json (default: only the table is printed)");
+    sub->add_option("--timeout", o->timeout, "of one process, as 60s (default: 300s)");
+    sub->add_flag("--quick", o->quick, "fewer sizes, repetitions and processes");
+    sub->footer("Takes most of the card's memory for seconds at a time: run it on a card that nobody else uses. docs/calibration.md\n"
+                "says what is measured and how.\n\n"
+                "Examples:\n"
+                "  vrambench probe --costs --device cuda:0 --out mycard.json\n"
+                "  vrambench run --device sim:@mycard.json\n"
+                "  vrambench probe --costs --device cuda:0 --quick");
+    sub->callback([o, &line, &chosen] { chosen = [o, &line] { return probe(*o, line); }; });
+}
+
+}  // namespace vrambench

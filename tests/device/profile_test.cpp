@@ -1,0 +1,227 @@
+// Profile files: what may be left out, what is refused, and what the optional parts make the simulated device do.
+
+#include "device/sim/profile.hpp"
+#include "device/sim/sim_device.hpp"
+#include "spec/errors.hpp"
+#include "spec/units.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace vrambench;
+using namespace vrambench::sim;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::int64_t ns = 1000;
+constexpr std::int64_t us = 1000 * ns;
+constexpr std::int64_t ms = 1000 * us;
+
+json shipped() { return json::parse(built_in_profiles().front().second); }
+
+profile parsed(const json& j) { return parse_profile(j.dump(), "test"); }
+
+std::string refusal(const json& j)
+{
+    try {
+        parsed(j);
+    } catch (const input_error& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+sim_device device_of(const json& j, std::uint64_t free_bytes = 4 * GiB) { return sim_device(parsed(j), "sim:test", free_bytes, true); }
+
+template <class F> std::int64_t cost(device& dev, F f)
+{
+    const std::int64_t begin = dev.clock().now_ps();
+    f();
+    return dev.clock().now_ps() - begin;
+}
+
+}  // namespace
+
+TEST(profile, optional_parts_may_be_absent)
+{
+    const profile p = parsed(shipped());
+    EXPECT_EQ(p.raw_margin, 0u);
+    EXPECT_EQ(p.handle_margin, 0u);
+    EXPECT_EQ(p.memory_cleaning.bytes_per_second, 0u);
+    EXPECT_FALSE(p.malloc.shared);
+    EXPECT_FALSE(p.create.refused);
+    EXPECT_EQ(p.pool.per_trimmed, p.pool.per_released);
+    EXPECT_EQ(p.pool.stream_gap, 0);
+}
+
+TEST(profile, what_is_there_for_people_is_not_read)
+{
+    json j = shipped();
+    j["measured"] = {{"anything", 1}};
+    j["spread"] = {{"malloc", {{"idle", {{1, 2, 3, 4}}}}}};
+    EXPECT_NO_THROW(parsed(j));
+    j["spread"] = 5;
+    EXPECT_NE(refusal(j).find("\"spread\" must be an object"), std::string::npos) << refusal(j);
+}
+
+TEST(profile, wrong_optional_parts_are_named)
+{
+    const auto expect = [](const char* pointer, json value, const std::string& words) {
+        json j = shipped();
+        j[json::json_pointer(pointer)] = std::move(value);
+        EXPECT_NE(refusal(j).find(words), std::string::npos) << pointer << ": " << refusal(j);
+    };
+    expect("/raw_margin", -1, "\"raw_margin\" must be a whole number");
+    expect("/handle_margin", "2MiB", "\"handle_margin\"");
+    expect("/cleaning", 5, "\"cleaning\" must be an object");
+    expect("/cleaning", json::object(), "\"wait_ns\" is missing");
+    expect("/cleaning", {{"wait_ns", 5}}, "\"bytes_per_second\" is missing");
+    expect("/cleaning", {{"wait_ns", 5}, {"bytes_per_second", 0}}, "must be above 0");
+    expect("/cleaning", {{"wait_ns", -5}, {"bytes_per_second", 1}}, "\"wait_ns\"");
+    expect("/cleaning", {{"wait_ns", 5}, {"bytes_per_second", 1}, {"watt", 1}}, "unknown key 'watt'");
+    expect("/pool_ns/stream_gap", -1, "\"stream_gap\"");
+    expect("/pool_ns/per_trimmed_chunk", 1.5, "\"per_trimmed_chunk\"");
+    expect("/pool_ns/stream_gab", 1, "unknown key 'stream_gab', did you mean 'stream_gap'?");
+    expect("/calls_ns/malloc/shared", json::array(), "\"shared\" must be a list");
+    expect("/calls_ns/malloc/refused", {{5, 1}, {4, 1}}, "\"refused\" must have rising sizes");
+    expect("/calls_ns/malloc/scarce", {{5, 1}}, "unknown key 'scarce'");
+}
+
+// -- memory that is cleaned before it is handed out again
+
+TEST(cleaning, only_a_request_that_the_clean_part_cannot_serve_waits)
+{
+    std::int64_t now = 0;
+    physical_memory m(1000, {.wait_ps = 50, .bytes_per_second = 1'000'000'000'000}, &now);    // a byte a picosecond
+    EXPECT_TRUE(m.take(600));
+    EXPECT_EQ(m.take_wait_ps(), 0);
+    m.give(600);                      // clean: 400
+    EXPECT_TRUE(m.take(400));
+    EXPECT_EQ(m.take_wait_ps(), 0);
+    EXPECT_TRUE(m.take(1));           // none is clean
+    EXPECT_EQ(m.take_wait_ps(), 600);
+    EXPECT_TRUE(m.take(599));         // after a wait all is
+    EXPECT_EQ(m.take_wait_ps(), 0);
+    EXPECT_FALSE(m.take(1));
+    EXPECT_EQ(m.take_wait_ps(), 0) << "a refused request does not wait";
+}
+
+TEST(cleaning, goes_on_by_itself)
+{
+    std::int64_t now = 0;
+    physical_memory m(1000, {.wait_ps = 50, .bytes_per_second = 1'000'000'000'000}, &now);
+    m.take(1000);
+    m.give(300), m.give(300);         // 600 ps of work
+    now = 590;
+    EXPECT_TRUE(m.take(590));
+    EXPECT_EQ(m.take_wait_ps(), 0);
+    EXPECT_TRUE(m.take(10));
+    EXPECT_EQ(m.take_wait_ps(), 50) << "the least wait, though 10 ps would do";
+}
+
+TEST(cleaning, a_device_lets_the_time_pass_whoever_gave_back_and_whoever_asks)
+{
+    json j = shipped();
+    j["cleaning"] = {{"wait_ns", 7'500'000}, {"bytes_per_second", 560'000'000'000}};
+    constexpr std::uint64_t bytes = 320 * MiB, left = 420 * MiB;
+    const auto raw = [](device& d) { d.free(d.malloc(bytes)); };
+    const auto handle = [](device& d) { d.release(d.create(bytes)); };
+    const auto pool = [](device& d) {
+        const pool_id p = d.create_pool({.threshold = 0});
+        d.free_async(d.malloc_async(bytes, p, 0), 0);
+        d.sync_device();
+    };
+    using use = void (*)(device&);
+    for (const use gives : {use(raw), use(handle), use(pool)})
+        for (const use asks : {use(raw), use(handle), use(pool)}) {
+            sim_device with = device_of(j, left), without = device_of(shipped(), left);
+            gives(with), gives(without);
+            EXPECT_EQ(cost(with, [&] { asks(with); }) - cost(without, [&] { asks(without); }), 7'500 * us);
+            with.launch(0, ms, {}), without.launch(0, ms, {});    // 320 MiB are clean after 0.6 ms
+            with.sync_device(), without.sync_device();
+            EXPECT_EQ(cost(with, [&] { asks(with); }), cost(without, [&] { asks(without); }));
+        }
+}
+
+// -- margins, refusals, shared blocks
+
+TEST(margins, raw_memory_and_handles_leave_them_free)
+{
+    json j = shipped();
+    j["raw_margin"] = 3 * MiB;
+    j["handle_margin"] = 5 * MiB;
+    sim_device d = device_of(j, 16 * MiB);
+    EXPECT_EQ(d.create(12 * MiB), 0u);
+    const vmm_handle h = d.create(10 * MiB);
+    EXPECT_NE(h, 0u);
+    EXPECT_EQ(d.malloc(4 * MiB), 0u);
+    EXPECT_NE(d.malloc(2 * MiB), 0u);
+    EXPECT_EQ(d.malloc(512), 0u) << "4 MiB are left, a small block takes two of them";
+}
+
+TEST(refusals, cost_by_what_is_free)
+{
+    json j = shipped();
+    j["calls_ns"]["malloc"]["refused"] = {{GiB, 100}, {5 * GiB, 500}};
+    j["calls_ns"]["create"]["refused"] = {{GiB, 7}};
+    sim_device d = device_of(j, 4 * GiB);
+    EXPECT_EQ(cost(d, [&] { d.malloc(8 * GiB); }), 400 * ns);
+    EXPECT_EQ(cost(d, [&] { d.create(8 * GiB); }), 7 * ns);
+    d.malloc(2 * GiB);
+    EXPECT_EQ(cost(d, [&] { d.malloc(3 * GiB); }), 200 * ns);
+}
+
+TEST(shared_blocks, cost_what_they_cost_while_others_hold_their_memory)
+{
+    json j = shipped();
+    j["calls_ns"]["malloc"]["shared"] = {{256, 3}};
+    j["calls_ns"]["free"]["shared"] = {{256, 5}};
+    sim_device d = device_of(j);
+    device_ptr first = 0, second = 0;
+    EXPECT_EQ(cost(d, [&] { first = d.malloc(4096); }), 70 * us);
+    EXPECT_EQ(cost(d, [&] { second = d.malloc(4096); }), 3 * ns);
+    EXPECT_EQ(cost(d, [&] { d.free(first); }), 5 * ns);
+    EXPECT_EQ(cost(d, [&] { d.free(second); }), 27 * us) << "the last of its memory gives it back";
+}
+
+// -- what a pool's free and an unmapping cost
+
+TEST(stream_gap, delays_the_next_kernel_of_the_stream_once)
+{
+    json j = shipped();
+    j["pool_ns"]["stream_gap"] = 1300;
+    sim_device d = device_of(j);
+    d.set_streams(2);
+    const pool_id p = d.create_pool({});
+    const device_ptr a = d.malloc_async(MiB, p, 0), b = d.malloc_async(MiB, p, 0);
+    d.launch(0, 100 * us, {});
+    const std::int64_t end = d.busy_until_ps();
+    d.free_async(a, 0), d.free_async(b, 0);
+    d.launch(1, us, {});
+    EXPECT_EQ(d.busy_until_ps(), end) << "another stream is not delayed";
+    d.launch(0, 10 * us, {});
+    EXPECT_EQ(d.busy_until_ps(), end + 1300 * ns + 10 * us);
+    d.launch(0, 10 * us, {});
+    EXPECT_EQ(d.busy_until_ps(), end + 1300 * ns + 20 * us);
+}
+
+TEST(trim, has_its_own_price_per_chunk)
+{
+    json j = shipped();
+    j["pool_ns"]["per_trimmed_chunk"] = 1;
+    sim_device d = device_of(j);
+    const pool_id p = d.create_pool({});
+    d.free_async(d.malloc_async(64 * MiB, p, 0), 0);
+    d.sync_device();
+    EXPECT_EQ(cost(d, [&] { d.trim_pool(p, 0); }), 1000 * ns + 2 * ns);
+}
+
+TEST(unmapping, costs_by_the_number_of_mappings)
+{
+    sim_device d = device_of(shipped());
+    const device_ptr at = d.reserve(16 * MiB);
+    for (std::uint64_t i = 0; i < 4; ++i) d.map(at + i * 2 * MiB, 2 * MiB, d.create(2 * MiB));
+    EXPECT_EQ(cost(d, [&] { d.unmap(at, 8 * MiB); }), 4 * 22 * us);
+}
