@@ -689,10 +689,20 @@ device_activity gpu_device::activity()
     return a;
 }
 
+/// Read while a kernel runs, since a card that idles says nothing of the clocks that it would run at. A card that is broken
+/// by now is asked too, and its errors are left to the calls that matter.
 std::optional<card_condition> gpu_device::condition()
 {
+    if (!management_.is_loaded()) return std::nullopt;
+    launch_arguments a;
+    a.hold_ns = 20'000'000;
+    a.report = report_;
+    launch_work(streams_[0], properties_.multiprocessors, a);
     clock_reading r{};
-    if (!management_.read(&r)) return std::nullopt;
+    const bool known = management_.read(&r);
+    device_sync();
+    take_last_error();
+    if (!known) return std::nullopt;
     card_condition c{r.sm_mhz, r.memory_mhz, r.temperature_c, r.power_mw, {}};
     for (const auto& h : clock_holders)
         if (r.held_by & h.bit) c.held_by.emplace_back(h.name);
