@@ -195,7 +195,7 @@ public:
     /// it has been synchronised (their timer is matched to the host's at reset_activity(), to some microseconds); on `sim`
     /// exact as long as nothing was launched since `begin`.
     virtual std::int64_t busy_within_ps(std::int64_t /*begin*/, std::int64_t /*end*/) { return -1; }
-    /// Clocks, temperature and power now; none where no management library tells. Takes some milliseconds.
+    /// Clocks, temperature and power while a kernel of 20 ms runs; none where no management library tells. Never throws.
     virtual std::optional<card_condition> condition() { return std::nullopt; }
     /// Measures what the card reaches (about two seconds, up to 2 GiB of its memory); none on a simulated device.
     virtual std::optional<card_rates> measure_rates() { return std::nullopt; }

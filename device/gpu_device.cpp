@@ -181,7 +181,8 @@ private:
     bool replayed_ = false;                     ///< a graph's stamps are those of its first and last replay
     std::optional<launch_log> log_;             ///< of the first logged_ launches
     std::uint64_t logged_ = 0;
-    std::int64_t timer_offset_ps_ = 0;          ///< host time minus device time
+    unsigned long long matched_ns_ = 0;         ///< one moment by the kernels' timer, whose origin lies far back,
+    std::int64_t matched_ps_ = 0;               ///< and the same moment by the host's
     std::int64_t launch_latency_ps_ = 0;        ///< from a launch to the kernel's start on an idle card
     std::int64_t activity_began_ps_ = 0;
     std::uint64_t lowest_free_ = UINT64_MAX;
@@ -637,8 +638,9 @@ void gpu_device::match_timers()
         if (end - begin >= tightest) continue;
         tightest = end - begin;
         const auto half = static_cast<std::int64_t>((~s.inverted_end - s.start) / 2) * 1000;
-        timer_offset_ps_ = begin + (end - begin) / 2 - half - static_cast<std::int64_t>(s.start) * 1000;
         launch_latency_ps_ = (end - begin) / 2 - half;
+        matched_ns_ = s.start;
+        matched_ps_ = begin + launch_latency_ps_;
     }
 }
 
@@ -648,7 +650,7 @@ const launch_log& gpu_device::log()
     if (log_ && logged_ == launches_) return *log_;
     std::vector<launch_stamp> stamps(launches_);
     check(driver_call::memory_info, copy_out(stamps.data(), stamps_, launches_ * sizeof(launch_stamp)));
-    const auto on_host = [&](unsigned long long ns) { return static_cast<std::int64_t>(ns) * 1000 + timer_offset_ps_; };
+    const auto on_host = [&](unsigned long long ns) { return static_cast<std::int64_t>(ns - matched_ns_) * 1000 + matched_ps_; };
     std::vector<launch_times> times;
     times.reserve(launches_);
     for (std::uint64_t i = 0; i < launches_; ++i) {
@@ -687,10 +689,20 @@ device_activity gpu_device::activity()
     return a;
 }
 
+/// Read while a kernel runs, since a card that idles says nothing of the clocks that it would run at. A card that is broken
+/// by now is asked too, and its errors are left to the calls that matter.
 std::optional<card_condition> gpu_device::condition()
 {
+    if (!management_.is_loaded()) return std::nullopt;
+    launch_arguments a;
+    a.hold_ns = 20'000'000;
+    a.report = report_;
+    launch_work(streams_[0], properties_.multiprocessors, a);
     clock_reading r{};
-    if (!management_.read(&r)) return std::nullopt;
+    const bool known = management_.read(&r);
+    device_sync();
+    take_last_error();
+    if (!known) return std::nullopt;
     card_condition c{r.sm_mhz, r.memory_mhz, r.temperature_c, r.power_mw, {}};
     for (const auto& h : clock_holders)
         if (r.held_by & h.bit) c.held_by.emplace_back(h.name);

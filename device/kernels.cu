@@ -112,7 +112,7 @@ __device__ float multiply_rounds(unsigned rounds, multiply_report* report)
     wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[chains];
     wmma::fill_fragment(a, __float2half(0.5f + static_cast<float>(blockIdx.x % 2)));
     wmma::fill_fragment(b, __float2half(0.25f));
-    for (auto& s : sums) wmma::fill_fragment(s, 0.0f);
+    for (int i = 0; i < chains; ++i) wmma::fill_fragment(sums[i], static_cast<float>(i));    // different: none may serve for another
     for (unsigned r = 0; r < rounds; ++r)
 #pragma unroll
         for (auto& s : sums) wmma::mma_sync(s, a, b, s);
@@ -127,7 +127,7 @@ __device__ float multiply_rounds(unsigned rounds, multiply_report* report)
 __device__ float multiply_rounds(unsigned rounds, multiply_report* report)
 {
     __half2 sums[chains];
-    for (auto& s : sums) s = __float2half2_rn(0.0f);
+    for (int i = 0; i < chains; ++i) sums[i] = __float2half2_rn(static_cast<float>(i));    // different: none may serve for another
     const __half2 a = __float2half2_rn(0.5f + static_cast<float>(blockIdx.x % 2)), b = __float2half2_rn(0.25f);
     for (unsigned r = 0; r < rounds; ++r)
 #pragma unroll

@@ -6,7 +6,7 @@
 
 namespace vrambench::micro {
 
-class null_device final : public device {
+class null_device : public device {
 public:
     null_device()
     {

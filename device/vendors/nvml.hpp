@@ -59,6 +59,7 @@ public:
         if (by_bus(bus_id, &card_) != 0) return fails("does not know the card");
         return true;
     }
+    bool is_loaded() const { return card_ != nullptr; }
     const char* why_not() const { return why_not_; }
 
     /// False where the clocks or what holds them cannot be read; a card without a sensor reads 0 there.
