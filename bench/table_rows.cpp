@@ -98,7 +98,15 @@ std::string outcome_words(const pass_metrics& m)
     return shown(words);
 }
 
-table_row row_of(const run_document& run, const cell& c)
+std::string added_of_kind(const std::optional<pass_metrics>& m, const std::string& kind)
+{
+    if (!m || !m->numbers) return "-";
+    for (const kind_metrics& k : m->numbers->kinds)
+        if (k.name == kind && k.added_ns) return short_number(as_double(k.added_ns->median));
+    return "-";
+}
+
+table_row row_of(const run_document& run, const cell& c, std::vector<std::string>& kinds)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
     table_row row;
@@ -106,7 +114,11 @@ table_row row_of(const run_document& run, const cell& c)
     if (c.reference) row.title += " (reference)";
     row.outcome = outcome_words(m.cold);
     row.finished = m.cold.numbers.has_value();
-    if (row.finished) row.values = values_of(m, timer_floor_ns(run, c));
+    if (!row.finished) return row;
+    row.values = values_of(m, timer_floor_ns(run, c));
+    if (kinds.empty())
+        for (const kind_metrics& k : m.cold.numbers->kinds) kinds.push_back(k.name);
+    for (const std::string& k : kinds) row.by_kind.push_back(added_of_kind(m.cold, k) + " / " + added_of_kind(m.steady, k));
     return row;
 }
 
@@ -187,7 +199,7 @@ std::vector<table_group> table_groups(const run_document& run)
         g.per_token = first.workload->summary.tokens > 0;
         g.workload = shown(first.workload->recipe->header().spec);
         g.facts = shown(facts_of(run, first, g.per_token));
-        for (const cell* c : cells) g.rows.push_back(row_of(run, *c));
+        for (const cell* c : cells) g.rows.push_back(row_of(run, *c, g.kinds));
     }
     return groups;
 }
