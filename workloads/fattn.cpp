@@ -26,19 +26,23 @@ own_tags add_own_tags(std::vector<std::string>& tags)
 /// Phases of the steps: those of each slice, and one for contexts that are not measured.
 class phase_table {
 public:
-    explicit phase_table(const std::vector<engine::slice>& slices)
+    phase_table(const std::vector<engine::slice>& slices, bool graphs)
     {
         for (const auto& s : slices) {
             const std::string where = slices.size() > 1 ? "@" + std::to_string(s.depth) : "";
             prefill_.push_back(s.prompt > 0 ? add("prefill" + where) : std::uint8_t{0});
             decode_.push_back(s.tokens > 0 ? add("decode" + where) : std::uint8_t{0});
+            replay_.push_back(s.tokens > 0 && graphs ? add("replay" + where) : std::uint8_t{0});
         }
         if (slices.back().depth > 0) context_ = add("fast-forward");
     }
     const std::vector<std::string>& names() const { return names_; }
-    std::uint8_t of(const engine::step_plan& step) const
+    /// `mode`: how the step is really carried out. A replayed token has a phase of its own, so that a short slice does not let
+    /// its two walks stand for the 256 tokens that share them.
+    std::uint8_t of(const engine::step_plan& step, engine::walk_mode mode) const
     {
-        if (step.mode == engine::walk_mode::sizes) return context_;
+        if (mode == engine::walk_mode::sizes) return context_;
+        if (step.decode && mode == engine::walk_mode::replay) return replay_[step.slice];
         return step.decode ? decode_[step.slice] : prefill_[step.slice];
     }
 
@@ -49,7 +53,7 @@ private:
         return static_cast<std::uint8_t>(names_.size() - 1);
     }
     std::vector<std::string> names_;
-    std::vector<std::uint8_t> prefill_, decode_;
+    std::vector<std::uint8_t> prefill_, decode_, replay_;
     std::uint8_t context_ = 0;
 };
 
@@ -61,7 +65,7 @@ struct external {
 struct recipe {
     explicit recipe(fattn_settings f)
         : settings(std::move(f)), maker(settings.session), tags(maker.tags()), own(add_own_tags(tags)),
-          phases(settings.schedule.slices)
+          phases(settings.schedule.slices, settings.schedule.graphs)
     {
         for (const external e : {external{own.weights, settings.weight_bytes}, external{own.cache, settings.cache_bytes},
                                  external{own.reserved, settings.reserved_bytes}})
@@ -100,7 +104,8 @@ private:
         if (const auto step = schedule_.next()) {
             const bool context = step->mode == engine::walk_mode::sizes;
             const own_tags& own = recipe_->own;
-            player_.play(*step, recipe_->phases.of(*step), context ? own.context : step->decode ? own.token : own.micro_batch);
+            const std::uint8_t phase = recipe_->phases.of(*step, player_.mode_of(*step));
+            player_.play(*step, phase, context ? own.context : step->decode ? own.token : own.micro_batch);
             return true;
         }
         if (std::exchange(ended_, true)) return false;

@@ -13,6 +13,7 @@ using engine::slice;
 
 constexpr std::uint64_t most_tokens = std::uint64_t{1} << 40;    // keeps sums in range; cells are checked against:
 constexpr std::uint64_t most_cells = std::uint64_t{1} << 31;
+constexpr std::size_t most_depths = 64;    // each has up to three phases, of which a trace holds 256
 constexpr std::uint64_t default_context = 32'768, default_prompt = 1024;
 
 /// "4096+32768+131072"
@@ -23,6 +24,8 @@ std::vector<std::uint64_t> parse_depths(const std::string& text, const std::stri
         const std::size_t end = text.find('+', begin);
         depths.push_back(parse_integer(std::string_view(text).substr(begin, end - begin), what, 0, most_tokens));
         if (end == std::string::npos) return depths;
+        if (depths.size() == most_depths)
+            throw input_error(what + ": more than " + std::to_string(most_depths) + " depths, spread them over several runs");
         begin = end + 1;
     }
 }

@@ -12,6 +12,12 @@ void event_player::add(const event& e)
     if (pieces_.empty()) pieces_.push_back(&head_);
 }
 
+walk_mode event_player::mode_of(const step_plan& step)
+{
+    const bool captures = step.mode == walk_mode::capture || step.mode == walk_mode::replay;
+    return captures && find(step.shape).made.synchronises ? walk_mode::direct : step.mode;
+}
+
 void event_player::play(const step_plan& step, std::uint8_t phase, std::uint16_t label)
 {
     clear();
@@ -19,8 +25,7 @@ void event_player::play(const step_plan& step, std::uint8_t phase, std::uint16_t
     head_.events.insert(head_.events.end(), step.syncs_before, {.kind = event_kind::sync_stream});
     queue(head_);
     known_walk& known = find(step.shape);
-    const bool captures = step.mode == walk_mode::capture || step.mode == walk_mode::replay;
-    switch (captures && known.made.synchronises ? walk_mode::direct : step.mode) {
+    switch (mode_of(step)) {
     case walk_mode::direct: queue(known.made); break;
     case walk_mode::capture:
         head_.events.push_back({.kind = event_kind::graph_begin});

@@ -20,7 +20,9 @@ public:
 
     /// Queues one event without operands.
     void add(const event& e);
-    /// Queues a step. Only when everything queued was copied. A walk that synchronises is never captured.
+    /// How a step is really carried out: a walk that synchronises is never captured, so it is never replayed.
+    walk_mode mode_of(const step_plan& step);
+    /// Queues a step. Only when everything queued was copied.
     void play(const step_plan& step, std::uint8_t phase, std::uint16_t label);
     bool empty() const { return at_piece_ == pieces_.size(); }
     /// Appends what is queued, until the batch holds batch_events.
