@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <string_view>
 #include <type_traits>
 
 namespace vrambench {
@@ -165,12 +167,20 @@ phase_metrics derive_phase(const phase_measurement& first, const passes& used, c
     return m;
 }
 
-std::optional<estimate> token_rate(const passes& used, const std::string& phase)
+/// Tokens over time of all phases of these names, those at several depths ("decode@4096") together.
+std::optional<estimate> token_rate(const passes& used, std::initializer_list<std::string_view> names)
 {
     return over(used, [&](const pass_measurement& p) -> std::optional<double> {
-        const auto* f = find_phase(p, phase);
-        if (!f || f->tokens == 0) return std::nullopt;
-        return ratio(static_cast<double>(f->tokens), static_cast<double>(f->time_ps) / 1e12);
+        std::uint64_t tokens = 0;
+        std::int64_t time_ps = 0;
+        for (const phase_measurement& f : p.phases) {
+            const std::string_view name = std::string_view(f.name).substr(0, f.name.find('@'));
+            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            tokens += f.tokens;
+            time_ps += f.time_ps;
+        }
+        if (tokens == 0) return std::nullopt;
+        return ratio(static_cast<double>(tokens), static_cast<double>(time_ps) / 1e12);
     });
 }
 
@@ -225,8 +235,8 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
     });
     for (const phase_measurement& f : used.front().pass->phases) n.phases.push_back(derive_phase(f, used, pairs));
     n.kinds = derive_kinds(*used.front().pass, pairs);
-    n.pp_tokens_per_s = token_rate(used, "prefill");
-    n.tg_tokens_per_s = token_rate(used, "decode");
+    n.pp_tokens_per_s = token_rate(used, {"prefill"});
+    n.tg_tokens_per_s = token_rate(used, {"decode", "replay"});
     derive_latency(used, &pass_measurement::alloc, n.alloc, n.any_alloc);
     derive_latency(used, &pass_measurement::free, n.free, n.any_free);
     derive_split(used, &pass_measurement::alloc_parts, n.alloc_split, n.any_alloc_split);

@@ -2,6 +2,7 @@
 
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
+#include "workloads/engine_settings.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace {
 using engine::slice;
 
 constexpr std::uint64_t most_tokens = std::uint64_t{1} << 40;    // keeps sums in range; cells are checked against:
-constexpr std::uint64_t most_cells = std::uint64_t{1} << 31;
+constexpr std::size_t most_depths = 64;    // each has up to three phases, of which a trace holds 256
 constexpr std::uint64_t default_context = 32'768, default_prompt = 1024;
 
 /// "4096+32768+131072"
@@ -23,6 +24,8 @@ std::vector<std::uint64_t> parse_depths(const std::string& text, const std::stri
         const std::size_t end = text.find('+', begin);
         depths.push_back(parse_integer(std::string_view(text).substr(begin, end - begin), what, 0, most_tokens));
         if (end == std::string::npos) return depths;
+        if (depths.size() == most_depths)
+            throw input_error(what + ": more than " + std::to_string(most_depths) + " depths, spread them over several runs");
         begin = end + 1;
     }
 }
@@ -72,12 +75,6 @@ std::vector<slice> parse_slices(const std::string& name, fattn_family family, co
     return slices;
 }
 
-engine::era parse_era(const config& c)
-{
-    if (c.is("era", "pool-fa-early")) return engine::era::pool_fa_early;
-    return c.is("era", "pool-fa-late") ? engine::era::pool_fa_late : engine::era::reserved_fa;
-}
-
 engine::sync_rule parse_sync(const config& c)
 {
     if (c.is("sync", "engine")) return engine::sync_rule::engine;
@@ -91,32 +88,12 @@ engine::traced_ops parse_ops(const config& c)
     return c.is("ops", "fa") ? engine::traced_ops::attention : engine::traced_ops::attention_copies;
 }
 
-engine::session parse_session(const std::string& name, config& c, const std::string& target)
-{
-    engine::session s;
-    s.model = engine::find_model(c.text("model"));
-    if (!c.is("layers", "model")) s.model.layers = c.integer("layers");
-    if (c.is("target", "auto")) c.set("target", target);
-    s.target = engine::find_target(c.text("target"));
-    s.era = parse_era(c);
-    s.cache = engine::parse_tensor_type(c.text("kv"), name + ": kv");
-    s.flash = c.is("fa", "on");
-    s.sequences = c.integer("sequences");
-    s.ubatch = c.integer("ubatch");
-    s.ops = parse_ops(c);
-    return s;
-}
-
 void check_contradictions(const std::string& name, const config& c, const engine::session& s)
 {
     const std::uint64_t batch = c.integer("batch");
-    if (s.ubatch > batch)
-        throw input_error(name + ": ubatch=" + c.text("ubatch") + " exceeds batch=" + c.text("batch"));
     if (s.ubatch % s.sequences != 0 || batch % s.sequences != 0)
         throw input_error(name + ": sequences=" + c.text("sequences") + " must divide ubatch=" + c.text("ubatch") +
                           " and batch=" + c.text("batch") + ", which hold tokens of all sequences");
-    if (is_quantised(s.cache) && !s.flash)
-        throw input_error(name + ": kv=" + c.text("kv") + " needs fa=on: the engine has no product with a quantised V cache");
     const bool copies = s.flash && s.cache != engine::tensor_type::f16 && s.era != engine::era::reserved_fa;
     if (s.ops == engine::traced_ops::attention_copies && !copies)
         throw input_error(name + ": ops=fa-temp: there are no f16 copies of K and V in the pool; they need fa=on, a cache other "
@@ -137,7 +114,9 @@ std::uint64_t checked_cells(const std::string& name, const config& c, const std:
 fattn_settings parse_fattn(const std::string& name, fattn_family family, config& c, const std::string& target)
 {
     fattn_settings f;
-    f.session = parse_session(name, c, target);
+    f.session = parse_engine(name, c, target);
+    f.session.sequences = c.integer("sequences");
+    f.session.ops = parse_ops(c);
     check_contradictions(name, c, f.session);
     auto& plan = f.schedule;
     plan.slices = parse_slices(name, family, c);
@@ -149,43 +128,15 @@ fattn_settings parse_fattn(const std::string& name, fattn_family family, config&
     plan.cut = c.is("last-layer-cut", "on");
     plan.sync = parse_sync(c);
     plan.inputs = engine::graph_inputs(f.session);
-    f.reserved_bytes = engine::reserved_bytes(f.session);
-    if (c.is("weights", "on")) {
-        f.weight_bytes = engine::weight_bytes(f.session.model);
-        f.cache_bytes = f.session.sequences * engine::cache_bytes(f.session.model, f.session.cache, f.session.cells,
-                                                                  f.session.sliding_cache_cells());
-    }
-    const engine::model& m = f.session.model;
-    if (const std::uint64_t end = engine::end_of(plan.slices); m.trained_context != 0 && end > m.trained_context)
-        f.notes.push_back(name + ": " + std::to_string(end) + " tokens are more than the " +
-                          std::to_string(m.trained_context) + " that " + m.name + " was trained for");
+    f.weights = c.is("weights", "on");
+    f.notes = context_notes(name, engine::end_of(plan.slices), {f.session});
     return f;
 }
 
 std::vector<key_info> fattn_keys(fattn_family family)
 {
-    std::vector<std::string> models, targets{"auto"};
-    for (const auto& [name, json] : engine::built_in_models()) models.push_back(name);
-    for (const auto& [name, json] : engine::built_in_targets()) targets.push_back(name);
     const bool decode_only = family == fattn_family::decode;
-    std::vector<key_info> keys{
-        {.name = "model", .type = key_type::text, .default_value = "llama-3.1-8b", .unit = "",
-         .help = joined(models) + ", or @FILE.json"},
-        {.name = "kv", .type = key_type::choice, .default_value = "q8_0", .unit = "",
-         .help = "type of the KV cache", .choices = {"f16", "q8_0", "q4_0", "bf16"}},
-        {.name = "era", .type = key_type::choice, .default_value = "pool-fa-early", .unit = "",
-         .help = "pool-fa-early: to 2026-04-24, f16 copies of K and V in the pool; pool-fa-late: to 2026-06-02; "
-                 "reserved-fa: since then, the copies are reserved at start-up",
-         .choices = {"pool-fa-early", "pool-fa-late", "reserved-fa"}},
-        {.name = "fa", .type = key_type::choice, .default_value = "on", .unit = "",
-         .help = "flash attention", .choices = {"on", "off"}},
-        {.name = "target", .type = key_type::text, .default_value = "auto", .unit = "",
-         .help = "GPU that buffers and kernel times are calculated for: " + joined(targets) +
-                 ", or VENDOR/ARCHITECTURE/MULTIPROCESSORS/FLOPS/BYTES; auto: the device of the run"},
-        {.name = "ubatch", .type = key_type::integer, .default_value = "512", .unit = "tokens",
-         .help = "of a micro-batch, all sequences together", .least = 1, .most = 1 << 20},
-        {.name = "batch", .type = key_type::integer, .default_value = "2048", .unit = "tokens",
-         .help = "of a batch, whose last micro-batch has output rows", .least = 1, .most = 1 << 20}};
+    std::vector<key_info> keys = engine_keys();
     if (!decode_only) {
         keys.push_back({.name = "to", .type = key_type::integer, .default_value = "auto", .unit = "tokens",
                         .help = "context after the prompt: the last depth plus the prompt; auto: 32768 where nothing else is said",
@@ -201,12 +152,10 @@ std::vector<key_info> fattn_keys(fattn_family family)
         keys.push_back({.name = "tokens", .type = key_type::integer, .default_value = "512", .unit = "tokens",
                         .help = "decoded by each sequence at each depth", .least = 1, .most = most_tokens});
     keys.insert(keys.end(), {
-        {.name = "layers", .type = key_type::integer, .default_value = "model", .unit = "layers",
-         .help = "instead of the model's number", .choices = {"model"}, .least = 1, .most = 10'000},
+        layers_key(),
         {.name = "sequences", .type = key_type::integer, .default_value = "1", .unit = "sequences",
          .help = "that grow side by side, each with a cache of its own", .least = 1, .most = 4096},
-        {.name = "graphs", .type = key_type::choice, .default_value = "on", .unit = "",
-         .help = "on: a walk that is like the last one is captured, then replayed without walking", .choices = {"on", "off"}},
+        graphs_key(),
         {.name = "sync", .type = key_type::choice, .default_value = "engine", .unit = "",
          .help = "where the host waits: engine: for each graph input and copy between walks, as recorded; token: at the end of "
                  "each step; batch: of each batch of the prompt and each decoded token",
@@ -217,8 +166,7 @@ std::vector<key_info> fattn_keys(fattn_family family)
          .help = "on: the last layer's feed-forward part works on the requested output rows, as the engine does; off: on all "
                  "rows, and only decode walks have lm_head",
          .choices = {"on", "off"}},
-        {.name = "weights", .type = key_type::choice, .default_value = "off", .unit = "",
-         .help = "on: the model's weights and its KV cache are external allocations", .choices = {"off", "on"}}});
+        weights_key()});
     return keys;
 }
 

@@ -18,8 +18,8 @@ std::vector<key_info> fattn_keys(fattn_family family);
 struct fattn_settings {
     engine::session session;
     engine::schedule_settings schedule;
-    std::uint64_t weight_bytes = 0, cache_bytes = 0, reserved_bytes = 0;    ///< external allocations; 0: none
-    std::vector<std::string> notes;                                         ///< for the user, a line each
+    bool weights = false;              ///< weights and KV cache are external allocations
+    std::vector<std::string> notes;    ///< for the user, a line each
 };
 
 /// Reads the keys and writes back what they were resolved to (target=auto becomes `target`; depth, prompt and to agree).

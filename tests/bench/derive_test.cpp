@@ -125,6 +125,18 @@ TEST_F(derived, gives_rates_of_the_phases)
     EXPECT_DOUBLE_EQ(value(n.tg_tokens_per_s), 1.5e6);   // 3 in 2 us
 }
 
+TEST_F(derived, sums_rates_over_depths_and_counts_replays_as_decoded)
+{
+    add(cell_, 5'000'000);
+    auto& phases = cell_.repetitions[0].cold.phases;
+    phases = {{"prefill@0", 1, 10, 4'000'000, {}},  {"decode@0", 1, 1, 3'000'000, {}}, {"replay@0", 1, 5, 1'000'000, {}},
+              {"prefill@512", 1, 2, 2'000'000, {}}, {"replay", 1, 2, 1'000'000, {}},   {"fast-forward", 1, 0, 9'000'000, {}},
+              {"decoded", 1, 7, 1'000'000, {}}};
+    const pass_numbers n = numbers();
+    EXPECT_DOUBLE_EQ(value(n.pp_tokens_per_s), 2e6);     // 12 tokens in 6 us
+    EXPECT_DOUBLE_EQ(value(n.tg_tokens_per_s), 1.6e6);   // 8 in 5 us
+}
+
 TEST_F(derived, merges_latencies_over_repetitions_by_path)
 {
     add(cell_, 1'000'000);

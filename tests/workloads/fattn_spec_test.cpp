@@ -56,10 +56,34 @@ TEST(Fattn, ContextKeysAgree)
 TEST(Fattn, PhasesNameTheirDepthWhereThereAreSeveral)
 {
     using names = std::vector<std::string>;
-    EXPECT_EQ(fattn("session:to=512,tokens=1")->header().phases, (names{"prefill", "decode"}));
-    EXPECT_EQ(fattn("decode:depth=512")->header().phases, (names{"decode", "fast-forward"}));
+    EXPECT_EQ(fattn("session:to=512,tokens=1")->header().phases, (names{"prefill", "decode", "replay"}));
+    EXPECT_EQ(fattn("session:to=512,tokens=1,graphs=off")->header().phases, (names{"prefill", "decode"}));
+    EXPECT_EQ(fattn("decode:depth=512")->header().phases, (names{"decode", "replay", "fast-forward"}));
     EXPECT_EQ(fattn("session:depth=512+4096,prompt=256,tokens=1")->header().phases,
-              (names{"prefill@512", "decode@512", "prefill@4096", "decode@4096", "fast-forward"}));
+              (names{"prefill@512", "decode@512", "replay@512", "prefill@4096", "decode@4096", "replay@4096", "fast-forward"}));
+}
+
+/// Steps and tokens of each phase: "decode 4 4, replay 296 296".
+std::string phases_of(const trace& t)
+{
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> sums(t.header().phases.size());
+    for (const auto& f : events_of(t))
+        if (f.e.kind == event_kind::step) ++sums[f.e.phase].first, sums[f.e.phase].second += f.e.tokens;
+    std::string out;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        out += (i == 0 ? "" : ", ") + t.header().phases[i] + " " + std::to_string(sums[i].first) + " " +
+               std::to_string(sums[i].second);
+    return out;
+}
+
+/// Recorded: 4 walks in 300 tokens. Each depth starts anew, since its n_kv does.
+TEST(Fattn, ReplayedTokensHaveAPhase)
+{
+    EXPECT_EQ(phases_of(*fattn("decode:depth=16384,tokens=300,layers=1")), "decode 4 4, replay 296 296, fast-forward 32 0");
+    EXPECT_EQ(phases_of(*fattn("decode:depth=16384,tokens=300,layers=1,graphs=off")), "decode 300 300, fast-forward 32 0");
+    EXPECT_EQ(phases_of(*fattn("session:to=64,ubatch=16,tokens=6,sequences=2,layers=1")), "prefill 8 128, decode 2 4, replay 4 8");
+    EXPECT_EQ(phases_of(*fattn("decode:depth=512+1024,tokens=5,layers=1")),
+              "decode@512 2 2, replay@512 3 3, decode@1024 2 2, replay@1024 3 3, fast-forward 2 0");
 }
 
 TEST(Fattn, OnlyMeasuredTokensCount)
@@ -93,6 +117,9 @@ TEST(Fattn, WalksThatSynchroniseAreNotCaptured)
     std::uint64_t syncs = 0;
     for (const auto& f : events_of(*t)) syncs += f.e.kind == event_kind::sync_stream ? 1 : 0;
     EXPECT_EQ(syncs, 4u * 3 * 2);    // four micro-batches, three products, twice each
+    EXPECT_EQ(phases_of(*fattn("decode:model=qwen3-30b-a3b,layers=1,depth=0,tokens=9,sequences=64,last-layer-cut=off,"
+                               "target=nvidia/7.0/80/112000000000000/900000000000")),
+              "decode 9 576, replay 0 0");
     EXPECT_TRUE(summarise(*fattn("prefill:model=qwen3-30b-a3b,layers=1,ubatch=64,to=256")).graphs);
 }
 
@@ -143,7 +170,9 @@ TEST(Fattn, ALongContextIsANoteAndNoError)
 
 TEST(Fattn, BadInput)
 {
-    const std::pair<const char*, const char*> rows[] = {
+    std::string many_depths;
+    for (int i = 1; i <= 64; ++i) many_depths += "+" + std::to_string(i);
+    const std::pair<std::string, const char*> rows[] = {
         {"prefill:ubatch=4096", "fattn-prefill: ubatch=4096 exceeds batch=2048"},
         {"prefill:sequences=3", "fattn-prefill: sequences=3 must divide ubatch=512 and batch=2048, which hold tokens of all "
                                 "sequences"},
@@ -153,6 +182,8 @@ TEST(Fattn, BadInput)
         {"prefill:depth=1+9000,to=9500", "fattn-prefill: several depths need prompt= instead of to= (tokens that are processed "
                                          "at each)"},
         {"session:depth=4096+5000", "fattn-session: depth=4096+5000: 5000 is below the end of the slice before it (5632)"},
+        {"decode:tokens=1,depth=0" + many_depths,
+         "fattn-decode: depth: more than 64 depths, spread them over several runs"},
         {"decode:depth=4096+x", "fattn-decode: depth: 'x' is not a whole number"},
         {"prefill:to=3000000000", "fattn-prefill: to=3000000000: 1 x 3000000000 cells exceed the 2^31 of a cache"},
         {"decode:depth=1073741824,sequences=2", "fattn-decode: depth=1073741824: 2 x 1073742336 cells exceed the 2^31 of a cache"},

@@ -191,12 +191,25 @@ private:
 
 }  // namespace
 
-std::uint64_t session::sliding_cache_cells() const { return sliding_cells(model, cells, ubatch); }
+std::uint64_t session::sliding_cache_cells() const { return sliding_cells(model, cells, ubatch, unified_sequences); }
 
 walk_maker::walk_maker(session s) : session_(std::move(s)), tags_(std::make_unique<tag_table>(tags_for(session_.model))) {}
 walk_maker::~walk_maker() = default;
 const std::vector<std::string>& walk_maker::tags() const { return tags_->names(); }
 walk walk_maker::make(const walk_shape& shape) const { return walk_builder(session_, *tags_, shape).build(); }
+
+std::uint64_t nanoseconds_of(const walk& w)
+{
+    std::vector<std::uint64_t> sums;
+    for (const event_batch& segment : w.segments) {
+        sums.push_back(0);
+        for (const event& e : segment.events)
+            if (e.kind == event_kind::kernel) sums.back() += static_cast<std::uint64_t>(e.nanoseconds);
+    }
+    std::uint64_t sum = 0;
+    for (const std::uint32_t segment : w.order) sum += sums[segment];
+    return sum;
+}
 
 event_batch sizes_of(const walk& w)
 {

@@ -26,6 +26,7 @@ struct session {
     tensor_type cache = tensor_type::f16;
     bool flash = true;                  ///< fa=on
     std::uint64_t sequences = 1;        ///< each with a cache of its own
+    std::uint64_t unified_sequences = 1;    ///< that share one cache
     std::uint64_t cells = 0;            ///< of a sequence's cache, padded
     std::uint64_t ubatch = 512;         ///< tokens, all sequences together
     traced_ops ops = traced_ops::all;
@@ -71,6 +72,9 @@ private:
     session session_;
     std::unique_ptr<const tag_table> tags_;
 };
+
+/// Stated time of all kernels of the walk.
+std::uint64_t nanoseconds_of(const walk& w);
 
 /// The allocations and frees of each distinct layer of the walk once, without launches: they leave a pool as the whole walk
 /// does, since layers repeat.
