@@ -185,7 +185,9 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
     if (with_workload)
         app.add_option("--workload", r.workloads, "workloads, repeated or comma-separated (default: the default set)")
             ->allow_extra_args(false);
-    app.add_option("--vram-limit", r.vram_limits, "bytes free at the start of the trace, or none; repeated or comma-separated")
+    app.add_option("--vram-limit", r.vram_limits,
+                   "memory that is free at the start of the trace: a size, none, 1.25x (times max live, beside what the trace\n"
+                   "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
         ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
@@ -214,6 +216,7 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run\n"
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry --allocator async:retry=sync \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=131072 --vram-limit 1GiB\n"
+                "  vrambench run --allocator legacy-retry,vmm --vram-limit 1x,1.25x,2x\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
 }

@@ -3,6 +3,7 @@
 #include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
 #include "bench/remote.hpp"
+#include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 #include "workloads/registry.hpp"
@@ -14,14 +15,6 @@
 namespace vrambench {
 
 namespace {
-
-std::optional<std::uint64_t> parse_limit(const std::string& text)
-{
-    if (text == "none") return std::nullopt;
-    const std::uint64_t bytes = parse_size(text, "--vram-limit");
-    if (bytes == 0) throw input_error("--vram-limit: 0 bytes leave nothing to allocate from (none means no limit)");
-    return bytes;
-}
 
 /// Canonical, so that 1 and 1.0 are one cell.
 std::string parse_scale(const std::string& text)
@@ -136,7 +129,7 @@ private:
         c.on = device_;
         c.allocator = a;
         c.workload = shelf_.get(group.workload);
-        c.vram_limit_bytes = parse_limit(group.vram_limit);
+        c.vram_limit_bytes = vram_limit(group.vram_limit, c.workload->summary);
         c.mode = request_.mode;
         check_kernel_time(*c.workload, scale);
         c.kernels = group.kernels;

@@ -17,7 +17,7 @@ struct run_request {
     std::string device = "auto";
     std::vector<std::string> allocators;         ///< one spec each
     std::vector<std::string> workloads;
-    std::vector<std::string> vram_limits;        ///< sizes, or `none`
+    std::vector<std::string> vram_limits;        ///< as vram_limit() reads them
     run_mode mode = run_mode::eager;
     std::vector<kernel_model> kernels;
     std::vector<std::string> kernel_scales;
@@ -34,7 +34,7 @@ struct run_request {
 /// What the default set is made of.
 struct default_group {
     std::string workload;
-    std::string vram_limit;                      ///< or "none"
+    std::string vram_limit;                      ///< "40MiB", "1.25x", "none"
     kernel_model kernels = kernel_model::hold;
 };
 std::vector<default_group> default_set(run_size size);

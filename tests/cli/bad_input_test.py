@@ -191,7 +191,8 @@ class SizesAndNumbers(BadInputTest):
                ("1MB", "1MiB"), ("1GB", "1GiB"), ("1g", "1GiB"), ("1 GiB", "1 GiB"), ("GiB", "'GiB'"), ("0x100", "'0x100'"),
                ("1e9", "'1e9'"), ("nan", "'nan'"), ("inf", "'inf'"), ("99999999999999999999999GiB", "too large"),
                ("18446744073709551616", "too large"), ("16777216TiB", "too large"), ("18446744073709551615", "too large"),
-               ("+1GiB", "'+1GiB'"), ("1GiB,x", "'x'"), ("unlimited", "'unlimited'")]
+               ("+1GiB", "'+1GiB'"), ("1GiB,x", "'x'"), ("unlimited", "'unlimited'"), ("0x", "'0x'"), ("1.x", "1.25x"), ("-1x", "'-1x'"),
+               ("1e3x", "1.25x"), ("9999999x", "too large"), ("0%", "'0%'"), ("1GiBx", "'1GiBx'")]
         for value, *words in bad:
             self.refused([*RUN, "--vram-limit", value], "--vram-limit", *words)
 
