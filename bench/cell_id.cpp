@@ -11,6 +11,7 @@ std::string canonical(const cell& c)
     text += "|limit=" + (c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "none");
     text += std::string("|mode=") + to_string(c.mode) + "|kernels=" + to_string(c.kernels) + "|scale=" + c.kernel_scale;
     text += std::string("|verify=") + to_string(c.verify);
+    if (!c.inject.empty()) text += "|inject=" + c.inject;    // only where there is one, so that the ids of older files stay
     return text;
 }
 

@@ -65,6 +65,7 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
     r.vram_limits = split_words(r.vram_limits);
     r.kernel_scales = split_words(r.kernel_scales);
+    r.injections = split_words(r.injections);
     check_combinations(o, r);
     r.mode = choose(o.mode, "--mode", {run_mode::eager, run_mode::graph});
     r.verify = choose(o.verify, "--verify", {verify_level::off, verify_level::sample, verify_level::full});
@@ -189,6 +190,10 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
                    "memory that is free at the start of the trace: a size, none, 1.25x (times max live, beside what the trace\n"
                    "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
         ->allow_extra_args(false);
+    app.add_option("--inject", r.injections,
+                   "calls that answer out of memory with memory to spare: oom@N, oom@every:N or oom@p:SHARE (drawn from --seed),\n"
+                   "counting malloc, malloc_async and create together, or one kind as create:oom@N; each makes cells of its own")
+        ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
     app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: 120s for the default set, none else)");
@@ -217,6 +222,7 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry --allocator async:retry=sync \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=131072 --vram-limit 1GiB\n"
                 "  vrambench run --allocator legacy-retry,vmm --vram-limit 1x,1.25x,2x\n"
+                "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
 }

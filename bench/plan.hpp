@@ -38,6 +38,7 @@ struct cell {
     kernel_model kernels = kernel_model::hold;
     std::string kernel_scale = "1";          ///< canonical decimal
     verify_level verify = verify_level::full;
+    std::string inject;                      ///< fault_rule as text, its seed included; empty: none
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;
 };

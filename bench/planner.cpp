@@ -109,21 +109,25 @@ public:
             allocators_.push_back(choose_allocator(a));
         for (const auto& s : request.kernel_scales) scales_.push_back(parse_scale(s));
         if (scales_.empty()) scales_.push_back("1");
+        for (const auto& f : request.injections) faults_.push_back(f == "none" ? "" : to_text(parse_fault_rule(f, request.seed)));
+        if (faults_.empty()) faults_.emplace_back();
     }
 
     void add(const default_group& group)
     {
         for (const auto& scale : scales_) {
-            for (const auto& a : allocators_) add(make_cell(group, scale, a, false));
+            for (const auto& fault : faults_)
+                for (const auto& a : allocators_) add(make_cell(group, scale, fault, a, false));
             if (!request_.reference) continue;
             default_group unlimited = group;
             unlimited.vram_limit = "none";
-            add(make_cell(unlimited, scale, choose_allocator("ideal"), true));
+            add(make_cell(unlimited, scale, "", choose_allocator("ideal"), true));
         }
     }
 
 private:
-    cell make_cell(const default_group& group, const std::string& scale, const allocator_choice& a, bool reference)
+    cell make_cell(const default_group& group, const std::string& scale, const std::string& fault, const allocator_choice& a,
+                   bool reference)
     {
         cell c;
         c.on = device_;
@@ -135,6 +139,7 @@ private:
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;
+        c.inject = fault;
         c.reference = reference;
         c.id = cell_id(c);
         return c;
@@ -157,6 +162,7 @@ private:
     workload_shelf shelf_;
     std::vector<allocator_choice> allocators_;
     std::vector<std::string> scales_;
+    std::vector<std::string> faults_;        ///< as cell::inject
 };
 
 /// Opens the simulated device once with each limit, so that a limit above its capacity is told before anything is

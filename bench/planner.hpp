@@ -21,6 +21,7 @@ struct run_request {
     run_mode mode = run_mode::eager;
     std::vector<kernel_model> kernels;
     std::vector<std::string> kernel_scales;
+    std::vector<std::string> injections;         ///< as parse_fault_rule reads them, or `none`; each makes cells of its own
     verify_level verify = verify_level::full;
     std::optional<std::uint64_t> repetitions;
     std::optional<std::uint64_t> budget_ms;

@@ -30,6 +30,7 @@ json cell_request(const cell& c, role what)
     json j{{"protocol", protocol}, {"device", c.on.spec}, {"allocator", c.allocator.spec}, {"workload", header.spec},
            {"seed", header.seed}, {"mode", to_string(c.mode)}, {"kernels", to_string(c.kernels)},
            {"kernel_scale", c.kernel_scale}, {"verify", to_string(c.verify)}, {"role", to_string(what)}};
+    if (!c.inject.empty()) j["inject"] = c.inject;
     j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
     return j;
 }
@@ -49,6 +50,7 @@ cell cell_from(const json& j)
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kernels");
     c.kernel_scale = j.at("kernel_scale").get<std::string>();
     c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "verify");
+    c.inject = j.value("inject", "");
     return c;
 }
 

@@ -89,6 +89,7 @@ json cell_json(const cell& c, const cell* reference)
     j["kernels"] = to_string(c.kernels);
     j["kernel_scale"] = json_text(c.kernel_scale);
     j["verify"] = to_string(c.verify);
+    if (!c.inject.empty()) j["inject"] = c.inject;
     j["reference"] = c.reference;
     json& repetitions = j["repetitions"] = json::array();
     for (const repetition& r : c.repetitions)
@@ -182,6 +183,7 @@ cell cell_from(const json& j)
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kind of kernels");
     j.at("kernel_scale").get_to(c.kernel_scale);
     c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "level of verification");
+    c.inject = j.value("inject", "");
     j.at("reference").get_to(c.reference);
     c.repetitions = repetitions_from(j.at("repetitions"));
     return c;

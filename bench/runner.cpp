@@ -474,7 +474,8 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
 {
     outcome o = scene_of_failure(status::oom);
     const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
-                              device_.info().physical_block, device_.info().shared_up_to, a.why};
+                              device_.info().physical_block, device_.info().shared_up_to,
+                              a.why != failure::address_space && device_.refused_on_purpose() ? failure::injected : a.why};
     o.cause = judge_failure(scene, allocator_);
     o.message = "wanted " + human_size(e.bytes) + " for " + o.tag + ", live " + human_size(live_) + ", unused by the allocator " +
                 human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
@@ -489,6 +490,10 @@ void pass_runner::external_failed(const event& e)
     const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
     if (starved) o.what = status::starved;
     o.cause = "external";
+    if (device_.refused_on_purpose()) {
+        o.what = status::oom;
+        o.cause = "injected";
+    }
     o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
                 (starved ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
     throw pass_ended{o};
@@ -611,6 +616,7 @@ device_options options_for(const cell& c, role what, const run_controls& control
     o.vram_limit_bytes = c.vram_limit_bytes;
     o.follow_free_memory = what == role::memory;
     o.current_call = controls.current_call;
+    if (!c.inject.empty()) o.inject = parse_fault_rule(c.inject, 0);
     o.check = c.verify == verify_level::off  ? integrity_check::off
               : what == role::verify         ? integrity_check::full
               : c.on.simulated && c.verify == verify_level::full ? integrity_check::full

@@ -115,6 +115,7 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
     facts += std::string(", kernels ") + to_string(c.kernels);
     if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
+    if (!c.inject.empty()) facts += ", inject " + c.inject;
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;
 }
@@ -131,7 +132,8 @@ std::vector<std::vector<const cell*>> grouped(const run_document& run)
     std::vector<std::vector<const cell*>> groups;
     const auto join = [&](const cell& c) {
         const auto fits = [&](const auto& g) {
-            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes;
+            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes &&
+                   g.front()->inject == c.inject;
         };
         const auto group = std::find_if(groups.begin(), groups.end(), fits);
         if (group != groups.end()) group->push_back(&c);

@@ -2,6 +2,7 @@
 // The devices that a user can name.
 
 #include "device/device.hpp"
+#include "device/injected_faults.hpp"
 #include "spec/spec.hpp"
 
 #include <cstdint>
@@ -30,6 +31,7 @@ struct device_options {
     integrity_check check = integrity_check::full;   ///< sim: the hazard checker unless off; a GPU: what kernels verify
     bool follow_free_memory = false;                 ///< a GPU: ask for free memory after every call that may change it
     volatile std::uint8_t* current_call = nullptr;   ///< a GPU: holds the driver call being made (driver_call + 1; 0: none)
+    std::optional<fault_rule> inject = {};           ///< calls that answer out of memory on purpose
 };
 
 const std::vector<const entry*>& device_entries();

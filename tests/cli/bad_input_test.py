@@ -153,7 +153,7 @@ class UnknownNames(BadInputTest):
 
 class Missing(BadInputTest):
     def test_values_of_options(self):
-        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--mode", "--repetitions", "--budget", "--seed",
+        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--inject", "--mode", "--repetitions", "--budget", "--seed",
                        "--verify", "--kernels", "--kernel-scale", "--timeout", "--out"):
             self.refused(["run", option], option)
             # An empty value is a script's unset variable, not a default.
@@ -195,6 +195,12 @@ class SizesAndNumbers(BadInputTest):
                ("1e3x", "1.25x"), ("9999999x", "too large"), ("0%", "'0%'"), ("1GiBx", "'1GiBx'")]
         for value, *words in bad:
             self.refused([*RUN, "--vram-limit", value], "--vram-limit", *words)
+
+    def test_injections(self):
+        for value, word in (("oom", "oom@3"), ("oom@0", "0"), ("oom@x", "'x'"), ("oom@every:0", "0"), ("oom@p:0", "p"), ("oom@p:2", "p"),
+                            ("oom@evry:3", "evry"), ("mallc:oom@1", "'malloc'"), ("free:oom@1", "malloc, malloc_async, create"),
+                            ("oom@3,", "oom@3"), ("oom@-1", "'-1'"), ("oom@99999999999999999999", "too large"), ("oom@p:0.1/seed:x", "'x'")):
+            self.refused([*RUN, *SIM, "--inject", value], "--inject", word)
 
     def test_limit_above_capacity(self):
         self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")
