@@ -2,6 +2,7 @@
 #include "bench/benchmark_bridge.hpp"
 #include "bench/commands.hpp"
 #include "bench/environment.hpp"
+#include "bench/interrupt.hpp"
 #include "bench/measure.hpp"
 #include "bench/remote.hpp"
 #include "bench/result_file.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -23,14 +23,6 @@
 namespace vrambench {
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-extern "C" void on_interrupt(int)
-{
-    interrupted.store(true);
-    std::signal(SIGINT, SIG_DFL);    // a second one ends the program at once
-}
 
 template <class T> T choose(const std::string& typed, const std::string& option, std::initializer_list<T> values)
 {
@@ -57,30 +49,6 @@ void check_combinations(const run_options& o, const run_request& r)
     if (o.resume && o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
 }
 
-/// Words become values; what is wrong is told in one line.
-run_request understand(const run_options& o, const benchmark_flags& flags)
-{
-    run_request r = o.request;
-    r.allocators = split_specs(r.allocators);
-    r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
-    r.vram_limits = split_words(r.vram_limits);
-    r.kernel_scales = split_words(r.kernel_scales);
-    r.injections = split_words(r.injections);
-    check_combinations(o, r);
-    r.mode = choose(o.mode, "--mode", {run_mode::eager, run_mode::graph});
-    r.verify = choose(o.verify, "--verify", {verify_level::off, verify_level::sample, verify_level::full});
-    for (const auto& k : split_words(o.kernels)) r.kernels.push_back(choose(k, "--kernels", {kernel_model::hold, kernel_model::traffic}));
-    if (!o.repetitions.empty()) r.repetitions = parse_integer(o.repetitions, "--repetitions", 1, 100'000);
-    if (flags.repetitions) r.repetitions = flags.repetitions;
-    r.seed = parse_integer(o.seed, "--seed", 0, UINT64_MAX);
-    if (!o.timeout.empty()) r.timeout_ms = some_time(o.timeout, "--timeout");
-    if (!o.budget.empty()) r.budget_ms = some_time(o.budget, "--budget");
-    r.reference = !o.no_reference;
-    r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
-    r.filter = flags.filter;
-    return r;
-}
-
 /// A device may call itself anything; a file's name may not.
 std::string file_name_part(std::string text)
 {
@@ -89,36 +57,13 @@ std::string file_name_part(std::string text)
     return text;
 }
 
-std::string default_out(const run_document& document)
-{
-    const std::time_t now = std::time(nullptr);
-    char stamp[32];
-    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-    const auto& on = document.cells.front().on;
-    const std::string name = "vrambench-" + on.kind + "-" + file_name_part(on.name) + "-" + stamp;
-    std::string out = name + ".json";
-    for (int n = 2; std::filesystem::exists(out); ++n) out = name + "-" + std::to_string(n) + ".json";    // a run may take less than a second
-    return out;
-}
-
-void describe_environment(run_document& document)
-{
-    document.environment = host_environment();
-    if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
-        document.environment.push_back({"answered_by_stand_in", *stand_in});
-    const auto& on = document.cells.front().on;
-    const device_info info = on.simulated ? open_device(on, {})->info() : ask_device(on);
-    for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
-}
-
 /// Measures with SIGINT held for us, so that what was measured is kept.
 ending measure_until_interrupted(run_plan& plan, const run_options& o, const run_request& request, const std::string& out, progress& shown)
 {
     constexpr std::uint64_t on_a_card = 300'000;
     const bool may_hang = request.timeout_ms == 0 && !plan.document.cells.front().on.simulated;
-    std::signal(SIGINT, on_interrupt);
-    const ending how = measure(plan, {out, may_hang ? on_a_card : request.timeout_ms, o.in_process, &interrupted}, shown);
-    std::signal(SIGINT, SIG_DFL);
+    const interrupt_guard interrupt;
+    const ending how = measure(plan, {out, may_hang ? on_a_card : request.timeout_ms, o.in_process, interrupt.flag()}, shown);
     shown.finish();
     return how;
 }
@@ -150,6 +95,51 @@ int list_cells(const run_document& document)
 }
 
 }  // namespace
+
+run_request understand(const run_options& o, const benchmark_flags& flags)
+{
+    run_request r = o.request;
+    r.allocators = split_specs(r.allocators);
+    r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
+    r.vram_limits = split_words(r.vram_limits);
+    r.kernel_scales = split_words(r.kernel_scales);
+    r.injections = split_words(r.injections);
+    check_combinations(o, r);
+    r.mode = choose(o.mode, "--mode", {run_mode::eager, run_mode::graph});
+    r.verify = choose(o.verify, "--verify", {verify_level::off, verify_level::sample, verify_level::full});
+    for (const auto& k : split_words(o.kernels)) r.kernels.push_back(choose(k, "--kernels", {kernel_model::hold, kernel_model::traffic}));
+    if (!o.repetitions.empty()) r.repetitions = parse_integer(o.repetitions, "--repetitions", 1, 100'000);
+    if (flags.repetitions) r.repetitions = flags.repetitions;
+    r.seed = parse_integer(o.seed, "--seed", 0, UINT64_MAX);
+    if (!o.timeout.empty()) r.timeout_ms = some_time(o.timeout, "--timeout");
+    if (!o.budget.empty()) r.budget_ms = some_time(o.budget, "--budget");
+    r.reference = !o.no_reference;
+    r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
+    r.filter = flags.filter;
+    return r;
+}
+
+std::string default_out(const run_document& document)
+{
+    const std::time_t now = std::time(nullptr);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
+    const auto& on = document.cells.front().on;
+    const std::string name = "vrambench-" + on.kind + "-" + file_name_part(on.name) + "-" + stamp;
+    std::string out = name + ".json";
+    for (int n = 2; std::filesystem::exists(out); ++n) out = name + "-" + std::to_string(n) + ".json";    // a run may take less than a second
+    return out;
+}
+
+void describe_environment(run_document& document)
+{
+    document.environment = host_environment();
+    if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
+        document.environment.push_back({"answered_by_stand_in", *stand_in});
+    const auto& on = document.cells.front().on;
+    const device_info info = on.simulated ? open_device(on, {})->info() : ask_device(on);
+    for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
+}
 
 int run(const run_options& o, const command_line& line)
 {
@@ -190,6 +180,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
                    "memory that is free at the start of the trace: a size, none, 1.25x (times max live, beside what the trace\n"
                    "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
         ->allow_extra_args(false);
+    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
     app.add_option("--inject", r.injections,
                    "calls that answer out of memory with memory to spare: oom@N, oom@every:N or oom@p:SHARE (drawn from --seed),\n"
                    "counting malloc, malloc_async and create together, or one kind as create:oom@N; each makes cells of its own")

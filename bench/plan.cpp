@@ -1,6 +1,22 @@
 #include "bench/plan.hpp"
 
+#include "spec/errors.hpp"
+#include "workloads/registry.hpp"
+#include "workloads/resident.hpp"
+
 namespace vrambench {
+
+std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes)
+{
+    auto w = std::make_shared<planned_workload>();
+    w->recipe = make_trace(spec, seed);
+    w->summary = summarise(*w->recipe);
+    if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
+    if (resident_bytes == 0) return w;
+    w->recipe = with_resident(w->recipe, w->summary.external_ids, resident_bytes);
+    w->summary = with_resident(w->summary, resident_bytes);
+    return w;
+}
 
 const char* to_string(run_mode m)
 {

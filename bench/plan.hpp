@@ -28,6 +28,10 @@ struct planned_workload {
     trace_summary summary;
 };
 
+/// Makes the workload that `spec` names, with `resident_bytes` of external memory in front (0: none). Throws input_error,
+/// for a trace without events too.
+std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes);
+
 struct cell {
     std::string id;                          ///< 16 hexadecimal digits of the canonical spec's FNV-1a hash
     device_choice on;
@@ -38,6 +42,7 @@ struct cell {
     kernel_model kernels = kernel_model::hold;
     std::string kernel_scale = "1";          ///< canonical decimal
     verify_level verify = verify_level::full;
+    std::uint64_t resident_bytes = 0;        ///< external memory in front of the workload, part of `workload` already
     std::string inject;                      ///< fault_rule as text, its seed included; empty: none
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;
@@ -46,5 +51,9 @@ struct cell {
 /// The text whose hash is the cell's id: everything that decides its deterministic results.
 std::string canonical(const cell& c);
 std::string cell_id(const cell& c);
+
+/// Whether the cells differ in nothing but allocator, limit, verification and faults, so that one may be the other's
+/// reference.
+bool same_conditions(const cell& a, const cell& b);
 
 }  // namespace vrambench

@@ -6,7 +6,6 @@
 #include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
-#include "workloads/registry.hpp"
 
 #include <algorithm>
 #include <map>
@@ -27,23 +26,17 @@ std::string parse_scale(const std::string& text)
 /// Makes each workload once, however many groups name it.
 class workload_shelf {
 public:
-    explicit workload_shelf(std::uint64_t seed) : seed_(seed) {}
+    workload_shelf(std::uint64_t seed, std::uint64_t resident_bytes) : seed_(seed), resident_bytes_(resident_bytes) {}
 
     std::shared_ptr<const planned_workload> get(const std::string& spec)
     {
         auto& slot = made_[spec];
-        if (!slot) {
-            auto w = std::make_shared<planned_workload>();
-            w->recipe = make_trace(spec, seed_);
-            w->summary = summarise(*w->recipe);
-            if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
-            slot = std::move(w);
-        }
+        if (!slot) slot = plan_workload(spec, seed_, resident_bytes_);
         return slot;
     }
 
 private:
-    std::uint64_t seed_;
+    std::uint64_t seed_, resident_bytes_;
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
@@ -103,7 +96,8 @@ device_choice answering_device(const std::string& typed)
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : request_(request), document_(document), device_(answering_device(request.device)), shelf_(request.seed)
+        : request_(request), document_(document), device_(answering_device(request.device)), resident_bytes_(resident_bytes(request.resident)),
+          shelf_(request.seed, resident_bytes_)
     {
         for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
             allocators_.push_back(choose_allocator(a));
@@ -139,6 +133,7 @@ private:
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;
+        c.resident_bytes = resident_bytes_;
         c.inject = fault;
         c.reference = reference;
         c.id = cell_id(c);
@@ -159,6 +154,7 @@ private:
     const run_request& request_;
     run_document& document_;
     device_choice device_;
+    std::uint64_t resident_bytes_;
     workload_shelf shelf_;
     std::vector<allocator_choice> allocators_;
     std::vector<std::string> scales_;
@@ -224,6 +220,14 @@ std::vector<default_group> default_set(run_size size)
 }
 
 std::vector<std::string> default_allocators() { return {"direct", "legacy", "legacy-retry", "async", "vmm", "ideal"}; }
+
+std::uint64_t resident_bytes(const std::string& typed)
+{
+    if (typed.empty()) return 0;
+    const std::uint64_t bytes = parse_size(typed, "--resident");
+    if (bytes == 0) throw input_error("--resident: 0 bytes are no memory (leave it out)");
+    return bytes;
+}
 
 run_plan make_plan(const run_request& request)
 {

@@ -21,6 +21,7 @@ struct run_request {
     run_mode mode = run_mode::eager;
     std::vector<kernel_model> kernels;
     std::vector<std::string> kernel_scales;
+    std::string resident;                        ///< external memory in front of every workload, as resident_bytes() reads it
     std::vector<std::string> injections;         ///< as parse_fault_rule reads them, or `none`; each makes cells of its own
     verify_level verify = verify_level::full;
     std::optional<std::uint64_t> repetitions;
@@ -40,6 +41,9 @@ struct default_group {
 };
 std::vector<default_group> default_set(run_size size);
 std::vector<std::string> default_allocators();
+
+/// Bytes that `typed` (--resident) stands for; 0 where it is empty. Throws input_error.
+std::uint64_t resident_bytes(const std::string& typed);
 
 struct run_plan {
     run_document document;                       ///< cells without repetitions

@@ -1,6 +1,7 @@
 #pragma once
 // The options that `vrambench run` and `vrambench trace run` share.
 
+#include "bench/benchmark_bridge.hpp"
 #include "bench/commands.hpp"
 #include "bench/planner.hpp"
 
@@ -24,6 +25,15 @@ struct run_options {
 
 /// Adds the options to `app`; `with_workload` adds --workload, which a trace file replaces.
 void add_run_options(CLI::App& app, run_options& o, bool with_workload);
+
+/// Words become values. Throws input_error with one line.
+run_request understand(const run_options& o, const benchmark_flags& flags);
+
+/// A file name in the working directory that is not taken: "vrambench-sim-h200-20260420-101500.json".
+std::string default_out(const run_document& document);
+
+/// Fills in the environment: program, host, timer, and the device of the cells, asked in a child where it is a GPU.
+void describe_environment(run_document& document);
 
 /// Plans, measures, prints the table, writes the file. Returns the exit code.
 int run(const run_options& o, const command_line& line);

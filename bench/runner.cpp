@@ -676,7 +676,7 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
         return not_started(std::move(r), status::crashed, e.what());
     }
     r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
-    if (r.cold.result.what == status::completed)
+    if (r.cold.result.what == status::completed && !controls.cold_only)
         r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
     const driver_call_counts before = dev->calls();
     alloc.reset();

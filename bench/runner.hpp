@@ -22,6 +22,7 @@ public:
 struct run_controls {
     const std::atomic<bool>* stop = nullptr;                 ///< set by a signal handler; null: never
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
+    bool cold_only = false;                                  ///< no steady pass: only whether the trace completes is asked
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
     volatile std::uint8_t* current_call = nullptr;           ///< see device_options
 };

@@ -115,15 +115,10 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
     facts += std::string(", kernels ") + to_string(c.kernels);
     if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
+    if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
     if (!c.inject.empty()) facts += ", inject " + c.inject;
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;
-}
-
-bool same_conditions(const cell& a, const cell& b)
-{
-    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
-           a.workload->recipe->header().spec == b.workload->recipe->header().spec;
 }
 
 /// Cells that are compared with each other; references join every group of their conditions, unless nothing else is there.

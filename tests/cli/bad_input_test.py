@@ -260,6 +260,22 @@ class SizesAndNumbers(BadInputTest):
             self.refused([*RUN, "--device", f"sim:h200,{setting}"], setting.partition("=")[0])
 
 
+class Fit(BadInputTest):
+    def test_ranges(self):
+        fit = ["fit", *SIM, "--out", "fit.json"]
+        base = [*fit, "--workload", "kv-pair:heads=1,head-dim=64,step=512", "--vary"]
+        self.refused_each(
+            ([*base, "to"], "--vary", "to=4096..262144"), ([*base, "to=5"], "--vary"), ([*base, "to=9..2"], "ends before"),
+            ([*base, "to=1..x"], "'x'"), ([*base, "to=1..2:0"], "step of 0"), ([*base, "tu=512..1024"], "'tu'"),
+            ([*base, "to=0..1024"], "to", "0"), ([*base, "to=1..1024", "--vram-limit", "2x"], "'2x'"),
+            ([*base, "to=1..1024", "--vram-limit", "400GiB"], "400GiB"), ([*fit, "--workload", PAIR, "--vary", "step=1..2"], ":STEP"),
+            ([*base, "to=1..99999999:1"], ":STEP"), ([*base, "to=1..1024", "--resident", "0"], "--resident"),
+            ([*base, "to=1..1024", "--resident", "1GB"], "--resident", "1GiB"), ([*fit, "--vary", "to=1..2"], "--workload"),
+            ([*fit, "--workload", "file:x.jsonl", "--vary", "to=1..2:1"], "trace file"),
+            ([*fit, "--workload", PAIR, "--vram-limit", "1GiB"], "--vary"), ([*fit, "--allocator", "legcy"], "'legacy'"),
+            ([*fit, "--benchmark_filter=x"], "--benchmark_"), (["fit", *SIM, "--workload", PAIR, "--out", "missing/x.json"], "missing"))
+
+
 class Combinations(BadInputTest):
     def test_options_that_exclude_each_other(self):
         self.refused_each(

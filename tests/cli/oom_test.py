@@ -1,7 +1,15 @@
 #!/usr/bin/env python3
 """The out-of-memory laboratory from outside: limits, injected faults, and the words for what happens."""
 
+import signal
+import unittest
+
 import cli
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 PAIR = "kv-pair:heads=8,head-dim=128,step=512,to=8192"    # 32 MiB live at the end, 16 steps
 ALL = "direct,legacy,legacy-retry,async,async:retry=sync,async:retry=trim,vmm"
@@ -74,6 +82,100 @@ class Injection(cli.CommandTest):
         answer = self.succeed("run", "--device", "sim:h200", "--allocator", ALL, "--workload", PAIR, "--no-reference", "--out",
                               "run.json", "--resume", code=2)
         self.assertIn("does not measure", answer.err)
+
+
+class Fit(cli.CommandTest):
+    SMALL = "kv-pair:heads=8,head-dim=128,step=512,to=2048"    # 8 MiB live
+
+    def fit(self, *arguments, code=0):
+        answer = self.succeed("fit", "--device", "sim:h200", *arguments, "--out", "fit.json", code=code)
+        return cli.read_json(self.folder / "fit.json"), answer
+
+    def completing(self, allocators, workload, limits):
+        """Limits (MiB) at which each allocator completes, from a run at every one of them."""
+        document = self.measure("--allocator", allocators, "--workload", workload, "--no-reference", "--verify", "off",
+                                "--vram-limit", ",".join(f"{m}MiB" for m in limits))
+        found = {}
+        for c in document["cells"]:
+            if c["outcome"]["status"] == "completed":
+                found.setdefault(c["allocator"]["spec"], []).append(c["vram_limit_bytes"] // cli.MIB)
+        return found
+
+    def test_it_is_the_smallest_of_all_limits(self):
+        shuffled = "random:events=400,max=4MiB,live=16MiB,order=shuffled"
+        for workload, allocators in ((self.SMALL, ALL), (shuffled, "direct,legacy-retry,async:retry=trim")):
+            document, answer = self.fit("--allocator", allocators, "--workload", workload)
+            self.assertEqual(document["kind"], "fit")
+            least = document["cells"][0]["workload"]["max_live_bytes"]
+            most = max(c["smallest_passing_limit_bytes"] for c in document["cells"])
+            scan = self.completing(allocators, workload, range(-(-least // cli.MIB), most * 13 // 10 // cli.MIB + 1))
+            self.assertEqual(len(document["cells"]), len(allocators.split(",")))
+            for cell in document["cells"]:
+                spec = cell["allocator"]["spec"]
+                self.assertEqual(cell["smallest_passing_limit_bytes"], scan[spec][0] * cli.MIB, spec)
+                self.assertAlmostEqual(cell["over_max_live"],
+                                       cell["smallest_passing_limit_bytes"] / cell["workload"]["max_live_bytes"])
+                upper = cell["smallest_passing_limit_bytes"] * 13 // 10 // cli.MIB
+                whole = [m for m in range(scan[spec][0], upper + 1) if m in scan[spec]]
+                self.assertEqual(cell["monotonic"], len(whole) == upper + 1 - scan[spec][0], spec)
+            self.assertIn("smallest limit", answer.out)
+
+    def test_vmm_and_direct_need_what_is_live(self):
+        document, _ = self.fit("--allocator", "vmm,direct", "--workload", "kv-pair:heads=8,head-dim=128,step=512,to=131072")
+        for cell in document["cells"]:
+            self.assertLessEqual(cell["smallest_passing_limit_bytes"], (512 + 2) * cli.MIB)
+
+    def test_the_largest_value(self):
+        base = "kv-pair:heads=8,head-dim=128,step=512"
+        document, _ = self.fit("--allocator", "legacy,legacy-retry,vmm", "--workload", base, "--vary", "to=1024..16384", "--vram-limit",
+                               "40MiB", "--resident", "9MiB")
+        for cell in document["cells"]:
+            best = cell["largest_passing_value"]
+            self.assertEqual(cell["vary"], {"key": "to", "from": 1024, "to": 16384, "step": 512})
+            for value, completes in ((best, True), (best + 512, False)):
+                run = self.measure("--allocator", cell["allocator"]["spec"], "--workload", f"{base},to={value}", "--no-reference",
+                                   "--vram-limit", "40MiB", "--resident", "9MiB", code=0 if completes else 1)
+                self.assertEqual(run["cells"][0]["outcome"]["status"] == "completed", completes)
+        self.assertEqual(document["cells"][-1]["largest_passing_value"], 7680)    # 9 MiB take five blocks of 2, 30 of 40 MiB are left
+
+    def test_nothing_fits_beside_what_is_resident(self):
+        document, answer = self.fit("--allocator", "legacy,vmm", "--workload", "kv-pair:heads=8,head-dim=128,step=512", "--vary",
+                                    "to=1024..16384", "--vram-limit", "1GiB", "--resident", "1GiB", code=1)
+        self.assertEqual([c["beyond"]["cause"] for c in document["cells"]], ["live", "live"])
+        self.assertIn("none", answer.out)
+
+    def test_what_cannot_run_says_why(self):
+        _, answer = self.fit("--allocator", "vmm", "--workload", "random:events=2000,order=shuffled", code=1)
+        self.assertIn("unsupported", answer.out)
+
+    def test_cells_in_parallel_give_the_same(self):
+        arguments = ("--allocator", ALL, "--workload", self.SMALL, "--workload", PAIR)
+        first, _ = self.fit(*arguments)
+        again, _ = self.fit(*arguments)
+        self.assertEqual(first["cells"], again["cells"])
+
+    def test_interrupted(self):
+        process = self.start("fit", "--device", "sim:h200", "--allocator", "vmm,async", "--workload", self.SMALL, "--workload",
+                             "random:events=3000000", "--out", "fit.json")
+        self.wait_for(lambda: (self.folder / "fit.json").exists(), process)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(cli.PATIENCE), 130)
+        document = cli.read_json(self.folder / "fit.json")
+        self.assertIs(document["finished"], False)
+        self.assertGreaterEqual(len(document["cells"]), 1)
+
+    @unittest.skipUnless(jsonschema, "python3-jsonschema is missing")
+    def test_schema(self):
+        schema = cli.read_json(cli.SOURCE / "results" / "schema.json")
+        varied = ("--vary", "to=1024..4096", "--vram-limit", "12MiB")
+        for arguments in (("--workload", self.SMALL), ("--workload", "random:events=500,order=shuffled"), ("--workload", self.SMALL, *varied)):
+            document, _ = self.fit(*arguments)
+            jsonschema.validate(document, schema)
+            with self.assertRaises(jsonschema.ValidationError):
+                jsonschema.validate({**document, "kind": "run"}, schema)
+            for cell in document["cells"]:
+                with self.assertRaises(jsonschema.ValidationError):
+                    jsonschema.validate({**document, "cells": [{k: v for k, v in cell.items() if k != "islands"}]}, schema)
 
 
 if __name__ == "__main__":

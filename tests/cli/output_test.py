@@ -133,7 +133,7 @@ class Streams(cli.CommandTest):
 
 
 class Help(cli.CommandTest):
-    PAGES = [[], ["run"], ["list"], ["trace"], ["trace", "export"], ["trace", "stats"], ["trace", "run"]]
+    PAGES = [[], ["run"], ["fit"], ["list"], ["trace"], ["trace", "export"], ["trace", "stats"], ["trace", "run"]]
 
     def test_every_page_has_examples(self):
         for page in self.PAGES:
