@@ -80,9 +80,9 @@ void print_first_fault(std::ostream& to, const run_document& document)
             }
 }
 
-void print_results(std::ostream& to, const run_document& document, const table_style& style, const std::string& out)
+void print_results(std::ostream& to, const run_document& document, const std::string& table, const std::string& out)
 {
-    to << comparison_table(document, style);
+    to << table;
     const auto measured = [](const cell& c) { return !c.repetitions.empty(); };
     if (std::any_of(document.cells.begin(), document.cells.end(), measured)) to << "\nresults: " << printable(out) << '\n';
     print_first_fault(to, document);
@@ -141,7 +141,7 @@ void describe_environment(run_document& document)
     for (auto& f : device_environment(info)) document.environment.push_back(std::move(f));
 }
 
-int run(const run_options& o, const command_line& line)
+int run(const run_options& o, const command_line& line, const table_maker& table)
 {
     const benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
     const run_request request = understand(o, flags);
@@ -161,7 +161,7 @@ int run(const run_options& o, const command_line& line)
     if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
     // Where the library writes JSON or CSV, standard output is for a program to read.
     const bool ours = !flags.writes_data;
-    print_results(ours ? std::cout : std::cerr, document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO), out);
+    print_results(ours ? std::cout : std::cerr, document, table(document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO)), out);
     if (how == ending::interrupted) return 130;
     if (!line.benchmark_flags.empty()) report_with_google_benchmark(document, flags.passed_on);
     return exit_code(document);

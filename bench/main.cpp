@@ -78,6 +78,7 @@ int main(int argc, char** argv)
     command chosen;
     add_run(app, line, chosen);
     add_fit(app, line, chosen);
+    add_frontier(app, line, chosen);
     add_list(app, chosen);
     add_trace(app, line, chosen);
     add_show(app, chosen);

@@ -4,9 +4,11 @@
 #include "bench/benchmark_bridge.hpp"
 #include "bench/commands.hpp"
 #include "bench/planner.hpp"
+#include "bench/table.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,9 @@ std::string default_out(const run_document& document);
 /// Fills in the environment: program, host, timer, and the device of the cells, asked in a child where it is a GPU.
 void describe_environment(run_document& document);
 
+using table_maker = std::function<std::string(const run_document&, const table_style&)>;
+
 /// Plans, measures, prints the table, writes the file. Returns the exit code.
-int run(const run_options& o, const command_line& line);
+int run(const run_options& o, const command_line& line, const table_maker& table = comparison_table);
 
 }  // namespace vrambench

@@ -276,6 +276,17 @@ class Fit(BadInputTest):
             ([*fit, "--benchmark_filter=x"], "--benchmark_"), (["fit", *SIM, "--workload", PAIR, "--out", "missing/x.json"], "missing"))
 
 
+class Frontier(BadInputTest):
+    def test_pressures(self):
+        frontier = ["frontier", *SIM, "--workload", PAIR, "--out", "run.json"]
+        for value, word in (("50", "50..100"), ("x..100", "'x'"), ("0..100", "0"), ("100..50", "ends before"), ("50..100:0", "0"),
+                            ("50..100:", "step"), ("1..1000:1", "200"), ("50..2000", "too large"), ("5:0..100", "50..100"), ("50..", "highest")):
+            self.refused([*frontier, "--pressure", value], "--pressure", word)
+        self.refused_each(([*frontier, "--vram-limit", "1GiB"], "--vram-limit"), ([*frontier, "--quick"], "--quick"),
+                          (["frontier", "--device", "sim:h200,vram=4MiB", "--workload", PAIR.replace("2048", "65536"), "--pressure", "50..50", "--out", "run.json"],
+                           "--vram-limit", "4.00 MiB"))
+
+
 class Combinations(BadInputTest):
     def test_options_that_exclude_each_other(self):
         self.refused_each(

@@ -178,5 +178,38 @@ class Fit(cli.CommandTest):
                     jsonschema.validate({**document, "cells": [{k: v for k, v in cell.items() if k != "islands"}]}, schema)
 
 
+class Frontier(cli.CommandTest):
+    ARGUMENTS = ("frontier", "--device", "sim:h200", "--allocator", "legacy-retry,async,vmm", "--workload", PAIR)
+
+    def test_table_and_file(self):
+        answer = self.succeed(*self.ARGUMENTS, "--pressure", "70..100:10", "--out", "run.json")
+        document = cli.read_json(self.folder / "run.json")
+        limits = {p: -(-32 * cli.MIB * 100 // p) for p in (70, 80, 90, 100)}    # 32 MiB live
+        heading = next(line for line in answer.out.splitlines() if line.startswith("pressure "))
+        self.assertEqual(heading.split()[1:], ["70%", "80%", "90%", "100%"])
+        for title, name in (("legacy-retry (after it)", "legacy-retry"), ("async", "async"), ("vmm", "vmm")):
+            row = next(line for line in answer.out.splitlines() if line.startswith(title + " "))
+            words = row[len(title):].split()
+            self.assertEqual(len(words), 4, row)
+            for word, limit in zip(words, limits.values()):
+                outcome = self.cell(document, name, limit)["outcome"]["status"]
+                self.assertEqual(word, outcome) if outcome != "completed" else self.assertRegex(word, r"^(< )?[\d,.]+$")
+        self.assertEqual(self.cell(document, "vmm", limits[100])["outcome"]["status"], "completed")
+        self.assertEqual(self.cell(document, "legacy-retry", limits[100])["outcome"]["status"], "oom")
+
+    def test_it_is_a_run(self):
+        self.succeed(*self.ARGUMENTS, "--pressure", "80..80", "--out", "a.json")
+        self.succeed("run", *self.ARGUMENTS[1:], "--vram-limit", "40MiB", "--out", "b.json")
+        one, other = cli.read_json(self.folder / "a.json"), cli.read_json(self.folder / "b.json")
+        self.assertEqual([cli.results_of(c) for c in one["cells"]], [cli.results_of(c) for c in other["cells"]])
+        self.assertEqual([c["id"] for c in one["cells"]], [c["id"] for c in other["cells"]])
+        self.assertIn("limit 40MiB", self.succeed("show", "a.json").out)
+        self.assertIn("taken from", self.succeed(*self.ARGUMENTS, "--pressure", "80..80", "--out", "b.json", "--resume").err)
+
+    def test_completed_of_several(self):
+        answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")
+        self.assertIn("oom 0/3", answer.out)
+
+
 if __name__ == "__main__":
     cli.main()
