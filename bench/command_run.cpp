@@ -181,6 +181,9 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
                    "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
         ->allow_extra_args(false);
     app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
+    app.add_option("--neighbour", r.neighbour,
+                   "SIZE@step:FROM[..TO]: another application takes memory when step FROM begins and gives it back when TO does\n"
+                   "(a process of its own on a card)");
     app.add_option("--inject", r.injections,
                    "calls that answer out of memory with memory to spare: oom@N, oom@every:N or oom@p:SHARE (drawn from --seed),\n"
                    "counting malloc, malloc_async and create together, or one kind as create:oom@N; each makes cells of its own")
@@ -214,6 +217,8 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=131072 --vram-limit 1GiB\n"
                 "  vrambench run --allocator legacy-retry,vmm --vram-limit 1x,1.25x,2x\n"
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
+                "  vrambench run --device sim:h200 --allocator legacy-retry,async,vmm --vram-limit 1.5x --neighbour 32MiB@step:20..40 \\\n"
+                "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
 }

@@ -72,6 +72,7 @@ std::string facts_of(const frontier& f)
     std::string facts = (c.on.simulated ? "simulated " : c.on.kind + " ") + c.on.name + ", max live " +
                         human_size(c.workload->summary.max_live_bytes);
     if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
     if (!c.inject.empty()) facts += ", inject " + c.inject;
     return shown(facts + ", kernels " + to_string(c.kernels));
 }

@@ -28,9 +28,11 @@ struct planned_workload {
     trace_summary summary;
 };
 
-/// Makes the workload that `spec` names, with `resident_bytes` of external memory in front (0: none). Throws input_error,
-/// for a trace without events too.
-std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes);
+/// Makes the workload that `spec` names, with `resident_bytes` of external memory in front (0: none) and a neighbour in it
+/// (as parse_neighbour reads it; empty: none), whose bytes do not count in max_external_bytes: they are not the trace's. Throws
+/// input_error, for a trace without events, and one with too few steps for the neighbour, too.
+std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes,
+                                                      const std::string& neighbour = {});
 
 struct cell {
     std::string id;                          ///< 16 hexadecimal digits of the canonical spec's FNV-1a hash
@@ -43,6 +45,7 @@ struct cell {
     std::string kernel_scale = "1";          ///< canonical decimal
     verify_level verify = verify_level::full;
     std::uint64_t resident_bytes = 0;        ///< external memory in front of the workload, part of `workload` already
+    std::string neighbour;                   ///< neighbour_plan as text, part of `workload` already; empty: none
     std::string inject;                      ///< fault_rule as text, its seed included; empty: none
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;

@@ -6,6 +6,7 @@
 #include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
+#include "workloads/neighbour.hpp"
 
 #include <algorithm>
 #include <map>
@@ -26,17 +27,21 @@ std::string parse_scale(const std::string& text)
 /// Makes each workload once, however many groups name it.
 class workload_shelf {
 public:
-    workload_shelf(std::uint64_t seed, std::uint64_t resident_bytes) : seed_(seed), resident_bytes_(resident_bytes) {}
+    workload_shelf(std::uint64_t seed, std::uint64_t resident_bytes, std::string neighbour)
+        : seed_(seed), resident_bytes_(resident_bytes), neighbour_(std::move(neighbour))
+    {
+    }
 
     std::shared_ptr<const planned_workload> get(const std::string& spec)
     {
         auto& slot = made_[spec];
-        if (!slot) slot = plan_workload(spec, seed_, resident_bytes_);
+        if (!slot) slot = plan_workload(spec, seed_, resident_bytes_, neighbour_);
         return slot;
     }
 
 private:
     std::uint64_t seed_, resident_bytes_;
+    std::string neighbour_;
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
@@ -97,7 +102,8 @@ class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
         : request_(request), document_(document), device_(answering_device(request.device)), resident_bytes_(resident_bytes(request.resident)),
-          shelf_(request.seed, resident_bytes_)
+          neighbour_(request.neighbour.empty() ? "" : to_text(parse_neighbour(request.neighbour))),
+          shelf_(request.seed, resident_bytes_, neighbour_)
     {
         for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
             allocators_.push_back(choose_allocator(a));
@@ -134,6 +140,7 @@ private:
         c.kernel_scale = scale;
         c.verify = request_.verify;
         c.resident_bytes = resident_bytes_;
+        c.neighbour = neighbour_;
         c.inject = fault;
         c.reference = reference;
         c.id = cell_id(c);
@@ -155,6 +162,7 @@ private:
     run_document& document_;
     device_choice device_;
     std::uint64_t resident_bytes_;
+    std::string neighbour_;                  ///< as cell::neighbour
     workload_shelf shelf_;
     std::vector<allocator_choice> allocators_;
     std::vector<std::string> scales_;

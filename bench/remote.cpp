@@ -1,6 +1,7 @@
 #include "bench/remote.hpp"
 
 #include "bench/child_process.hpp"
+#include "bench/neighbour_process.hpp"
 #include "bench/repetition_json.hpp"
 #include "spec/errors.hpp"
 
@@ -30,6 +31,7 @@ json cell_request(const cell& c, role what)
            {"seed", header.seed}, {"mode", to_string(c.mode)}, {"kernels", to_string(c.kernels)},
            {"kernel_scale", c.kernel_scale}, {"verify", to_string(c.verify)}, {"role", to_string(what)}};
     if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
     if (!c.inject.empty()) j["inject"] = c.inject;
     j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
     return j;
@@ -41,8 +43,9 @@ cell cell_from(const json& j)
     cell c;
     c.on = choose_device(j.at("device").get<std::string>());
     c.allocator = choose_allocator(j.at("allocator").get<std::string>());
+    c.neighbour = j.value("neighbour", "");
     c.resident_bytes = j.value("resident_bytes", std::uint64_t{0});
-    c.workload = plan_workload(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>(), c.resident_bytes);
+    c.workload = plan_workload(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>(), c.resident_bytes, c.neighbour);
     if (!j.at("vram_limit_bytes").is_null()) c.vram_limit_bytes = j.at("vram_limit_bytes").get<std::uint64_t>();
     c.mode = from_word<run_mode>(j.at("mode").get<std::string>(), 2, "mode");
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kernels");
@@ -186,6 +189,7 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
 
 int child_main(const std::string& what)
 {
+    if (what == "neighbour") return neighbour_main();
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     const json request = json::parse(text);
     if (what == "info")

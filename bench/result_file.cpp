@@ -56,6 +56,7 @@ json cell_json(const cell& c, const cell* reference)
     j["kernel_scale"] = json_text(c.kernel_scale);
     j["verify"] = to_string(c.verify);
     if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
     if (!c.inject.empty()) j["inject"] = c.inject;
     j["reference"] = c.reference;
     json& repetitions = j["repetitions"] = json::array();
@@ -138,6 +139,7 @@ cell cell_from(const json& j)
     j.at("kernel_scale").get_to(c.kernel_scale);
     c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "level of verification");
     if (const auto found = j.find("resident_bytes"); found != j.end()) c.resident_bytes = count_from(*found, "resident_bytes");
+    c.neighbour = j.value("neighbour", "");
     c.inject = j.value("inject", "");
     j.at("reference").get_to(c.reference);
     c.repetitions = repetitions_from(j.at("repetitions"));

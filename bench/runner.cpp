@@ -1,6 +1,8 @@
 #include "bench/runner.hpp"
 
+#include "bench/child_process.hpp"
 #include "bench/failure_cause.hpp"
+#include "bench/neighbour_process.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -161,6 +163,8 @@ private:
     void synchronise(const event& e);
     template <class F> void beside_the_allocator(driver_call what, F call);
     void fold_device_peak();
+    /// Whether somebody else takes this external block: the last one, where there is a neighbour.
+    bool is_neighbour(std::uint32_t external_id) const { return neighbour_ && external_id + 1 == summary_.external_ids; }
     void external_allocate(const event& e);
     void external_free(std::uint32_t id);
     void graph_begin(const event& e);
@@ -206,6 +210,7 @@ private:
     driver_call_counts calls_before_{}, refused_before_{}, external_calls_{};
     allocator_stats stats_before_;
     std::uint64_t hazards_before_ = 0;
+    outside_memory* neighbour_ = nullptr;
 };
 
 void pass_runner::begin()
@@ -229,6 +234,7 @@ void pass_runner::begin()
 
 pass_measurement pass_runner::run(const run_controls& controls)
 {
+    neighbour_ = controls.neighbour;
     try {
         begin();
         execute_all(controls);
@@ -395,7 +401,10 @@ void pass_runner::fold_device_peak()
 void pass_runner::external_allocate(const event& e)
 {
     device_ptr p = 0;
-    beside_the_allocator(driver_call::malloc, [&] { return (p = device_.malloc(e.bytes)) != 0; });
+    if (is_neighbour(e.id))    // no call of ours
+        beside_the_allocator(driver_call::malloc, [&] { return p = neighbour_->take(e.bytes), false; });
+    else
+        beside_the_allocator(driver_call::malloc, [&] { return (p = device_.malloc(e.bytes)) != 0; });
     if (!p) external_failed(e);
     externals_[e.id] = {p, e.bytes, e.bytes, born_++, 0};
     external_live_ += e.bytes;
@@ -406,6 +415,7 @@ void pass_runner::external_allocate(const event& e)
 void pass_runner::external_free(std::uint32_t id)
 {
     beside_the_allocator(driver_call::free, [&] {
+        if (is_neighbour(id)) return neighbour_->give_back(), false;
         device_.free(externals_[id].pointer);
         return true;
     });
@@ -656,6 +666,16 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     const trace& t = *c.workload->recipe;
     const trace_summary& summary = c.workload->summary;
     r.what = what;
+    std::unique_ptr<outside_memory> neighbour;    // its context is there before the limit is set, and after the last look at what is free
+    run_controls with_neighbour = controls;
+    if (!c.neighbour.empty() && !c.on.simulated) {
+        try {
+            neighbour = std::make_unique<neighbour_process>(own_program(), c.on.spec);
+        } catch (const unsupported_error& e) {
+            return not_started(std::move(r), status::unsupported, e.what());
+        }
+        with_neighbour.neighbour = neighbour.get();
+    }
     const auto dev = open_device(c.on, options_for(c, what, controls));
     dev->set_streams(summary.streams);
     const kernel_settings kernels{c.kernels, parse_number(c.kernel_scale, "--kernel-scale", 0.0, 1e6)};
@@ -675,9 +695,9 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     } catch (const policy_error& e) {
         return not_started(std::move(r), status::crashed, e.what());
     }
-    r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+    r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
     if (r.cold.result.what == status::completed && !controls.cold_only)
-        r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+        r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
     const driver_call_counts before = dev->calls();
     alloc.reset();
     (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);

@@ -116,6 +116,7 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     facts += std::string(", kernels ") + to_string(c.kernels);
     if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
     if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
     if (!c.inject.empty()) facts += ", inject " + c.inject;
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;

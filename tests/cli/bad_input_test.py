@@ -153,7 +153,7 @@ class UnknownNames(BadInputTest):
 
 class Missing(BadInputTest):
     def test_values_of_options(self):
-        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--inject", "--mode", "--repetitions", "--budget", "--seed",
+        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--inject", "--neighbour", "--resident", "--mode", "--repetitions", "--budget", "--seed",
                        "--verify", "--kernels", "--kernel-scale", "--timeout", "--out"):
             self.refused(["run", option], option)
             # An empty value is a script's unset variable, not a default.
@@ -201,6 +201,12 @@ class SizesAndNumbers(BadInputTest):
                             ("oom@evry:3", "evry"), ("mallc:oom@1", "'malloc'"), ("free:oom@1", "malloc, malloc_async, create"),
                             ("oom@3,", "oom@3"), ("oom@-1", "'-1'"), ("oom@99999999999999999999", "too large"), ("oom@p:0.1/seed:x", "'x'")):
             self.refused([*RUN, *SIM, "--inject", value], "--inject", word)
+
+    def test_neighbours(self):
+        for value, word in (("2GiB", "2GiB@step:40"), ("2GiB@40", "2GiB@step:40"), ("@step:1", "''"), ("0@step:1", "no memory"), ("1GB@step:1", "1GiB"),
+                            ("1GiB@step:0", "0"), ("1GiB@step:x", "'x'"), ("1GiB@step:2..2", "before it takes"), ("1GiB@step:2..1", "before it takes"),
+                            ("1GiB@step:5", "step 5 of a trace that has 4"), ("1GiB@step:1..9", "step 9 of a trace that has 4")):
+            self.refused([*RUN, *SIM, "--neighbour", value], "--neighbour", word)
 
     def test_limit_above_capacity(self):
         self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")

@@ -2,6 +2,7 @@
 """The out-of-memory laboratory from outside: limits, injected faults, and the words for what happens."""
 
 import signal
+import subprocess
 import unittest
 
 import cli
@@ -209,6 +210,72 @@ class Frontier(cli.CommandTest):
     def test_completed_of_several(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")
         self.assertIn("oom 0/3", answer.out)
+
+
+class Neighbour(cli.CommandTest):
+    GROWING = "kv-pair:heads=8,head-dim=128,step=512,to=32768"    # 128 MiB live at the end of 64 steps
+
+    def run_beside(self, neighbour, allocators, limit, code=0, *more):
+        return self.measure("--allocator", allocators, "--workload", self.GROWING, "--no-reference", "--neighbour", neighbour, "--vram-limit",
+                            limit, *more, code=code)
+
+    def test_a_neighbour_that_gives_back_in_time_harms_nobody_who_grows_as_needed(self):
+        document = self.run_beside("60MiB@step:20..30", "direct,vmm", "1.25x")    # 160 MiB, 60 of them live at step 30
+        for cell in document["cells"]:
+            self.assertEqual(cell["outcome"]["status"], "completed", cell["allocator"]["spec"])
+            self.assertEqual(cell["neighbour"], "60MiB@step:20..30")
+            self.assertEqual(cell["vram_limit_bytes"], 160 * cli.MIB, "the neighbour's memory is no part of what the trace needs")
+
+    def test_one_that_stays_makes_the_limit_smaller(self):
+        document = self.run_beside("60MiB@step:20", "direct,vmm", "1.25x", code=1)
+        for cell in document["cells"]:
+            self.assertEqual((cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]), ("oom", "live", 51))
+
+    def test_a_cache_that_holds_the_memory_starves_it(self):
+        # flush-and-retry does not cure this: it is not the allocator that asks
+        end = self.run_beside("60MiB@step:20..30", "legacy-retry", "1.25x", code=1)["cells"][0]["outcome"]
+        self.assertEqual((end["status"], end["cause"], end["tag"], end["step"]), ("starved", "external", "neighbour", 20), end)
+        self.assertLess(end["driver_free_bytes"], 60 * cli.MIB)
+        self.assertGreater(end["driver_free_bytes"] + end["cached_bytes"], 60 * cli.MIB)
+
+    def test_one_that_never_fits_is_an_outcome(self):
+        document = self.run_beside("1GiB@step:20", "direct,vmm,legacy-retry", "1.25x", code=1)
+        for cell in document["cells"]:
+            self.assertEqual((cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]), ("oom", "external", 20))
+
+    def test_it_is_part_of_the_cell_and_of_the_reference(self):
+        document = self.measure("--allocator", "vmm", "--workload", self.GROWING, "--neighbour", "1GiB@step:20..30", out="a.json")
+        plain = self.measure("--allocator", "vmm", "--workload", self.GROWING, out="b.json")
+        self.assertNotEqual(document["cells"][0]["id"], plain["cells"][0]["id"])
+        self.assertEqual([c["neighbour"] for c in document["cells"]], ["1GiB@step:20..30"] * 2)
+        self.assertIsNotNone(document["cells"][0]["metrics"]["added_ns_per_token"])
+
+
+class NeighbourProcess(cli.CommandTest):
+    """The process that takes memory on a card, here on a simulated one."""
+
+    def open(self):
+        process = subprocess.Popen([cli._binary, "child", "neighbour"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(self.ask(process, "open sim:h200,vram=64MiB"), "ready")
+        return process
+
+    def ask(self, process, line):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().rstrip("\n")
+
+    def test_it_obeys(self):
+        process = self.open()
+        for line, answer in ((f"take {65 * cli.MIB}", "refused"), (f"take {40 * cli.MIB}", "took"), ("give", "gave"),
+                             (f"take {64 * cli.MIB}", "took"), ("give", "gave")):
+            self.assertEqual(self.ask(process, line), answer, line)
+        self.assertIn("what is", self.ask(process, "give"))
+        self.assertIn("unknown device", self.ask(process, "open smi"))
+        process.stdin.close()
+        self.assertEqual(process.wait(cli.PATIENCE), 0, "it ends with its input")
 
 
 if __name__ == "__main__":
