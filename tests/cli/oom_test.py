@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The out-of-memory laboratory from outside: limits, injected faults, and the words for what happens."""
 
+import json
 import signal
 import subprocess
 import unittest
@@ -14,6 +15,128 @@ except ImportError:
 
 PAIR = "kv-pair:heads=8,head-dim=128,step=512,to=8192"    # 32 MiB live at the end, 16 steps
 ALL = "direct,legacy,legacy-retry,async,async:retry=sync,async:retry=trim,vmm"
+
+
+def alloc(block, mib):
+    return {"op": "alloc", "block": block, "bytes": mib * cli.MIB, "tag": f"block {block}"}
+
+
+def free(block):
+    return {"op": "free", "block": block}
+
+
+def external(mib):
+    return {"op": "external_alloc", "external": 0, "bytes": mib * cli.MIB, "tag": "outside"}
+
+
+class Causes(cli.CommandTest):
+    """Each cause made on purpose, by traces of a few events, and named by the command."""
+
+    def end_of(self, allocator, limit, events, *more):
+        tags = sorted({e["tag"] for e in events if "tag" in e})
+        header = {"vrambench_trace": 1, "name": "story", "spec": "story", "params": {}, "seed": 0, "streams": 1, "tags": ["step", *tags],
+                  "phases": ["prefill"]}
+        step = {"op": "step", "label": "step", "phase": "prefill", "tokens": 1}
+        lines = [header, step, *events, {"op": "end", "events": len(events) + 1}]
+        (self.folder / "story.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        answer = self.call("run", "--device", "sim:h200", "--allocator", allocator, "--workload", "file:story.jsonl", "--no-reference",
+                           "--vram-limit", limit, "--out", "run.json", *more)
+        cell = cli.read_json(self.folder / "run.json")["cells"][0]
+        outcome = cell["outcome"]
+        if outcome["status"] == "completed":
+            return "completed", "", outcome
+        self.assertEqual(answer.code, 1, answer)    # nothing completed
+        self.assertIn(f"{outcome['status']}: {outcome['cause']} at step 1", answer.out)
+        self.assertEqual(cell["metrics"], {})
+        return outcome["status"], outcome["cause"], outcome
+
+    def expect(self, words, allocator, limit, events, *more, tag=None):
+        status, cause, outcome = self.end_of(allocator, limit, events, *more)
+        self.assertEqual(f"{status} {cause}".strip(), words, outcome)
+        if tag is not None:
+            self.assertEqual(outcome["tag"], tag)
+        return outcome
+
+    def test_live(self):
+        o = self.expect("oom live", "legacy-retry", "98MiB", [alloc(0, 40), alloc(1, 60), free(1), free(0)], tag="block 1")
+        self.assertGreater(o["live_bytes"] + o["wanted_bytes"], 98 * cli.MIB)
+
+    def test_retained(self):
+        events = [alloc(0, 30), free(0), alloc(1, 40), free(1)]
+        o = self.expect("oom retained", "legacy", "64MiB", events, tag="block 1")
+        self.assertGreater(o["driver_free_bytes"] + o["cached_bytes"], o["wanted_bytes"])
+        self.expect("completed", "legacy-retry", "64MiB", events)
+
+    def test_fragmented(self):
+        events = [alloc(0, 62), free(0)]    # the list pool asks for 65.1
+        self.expect("oom fragmented", "legacy-retry", "64MiB", events)
+        self.expect("completed", "direct", "64MiB", events)
+
+    def test_pending(self):
+        events = [alloc(0, 30), {"op": "kernel", "writes": [0], "ns": 10**9, "tag": "long"}, free(0), alloc(1, 70), free(1)]
+        self.expect("oom pending", "async", "98MiB", events, tag="block 1")
+        self.expect("completed", "async:retry=sync", "98MiB", events)
+
+    def test_external(self):
+        events = [alloc(0, 30), external(50), {"op": "external_free", "external": 0}, free(0)]
+        self.expect("oom external", "legacy", "64MiB", events, tag="outside")
+
+    def test_starved(self):
+        events = [alloc(0, 30), free(0), external(50), {"op": "external_free", "external": 0}]
+        self.expect("starved external", "legacy-retry", "64MiB", events, tag="outside")
+        self.expect("completed", "direct", "64MiB", events)
+
+    def test_address_space(self):
+        events = [alloc(0, 20 << 10), alloc(1, 20 << 10), free(1), free(0)]    # the stack reserves 32 GiB
+        self.expect("oom address-space", "vmm", "none", events, tag="block 1")
+        self.expect("completed", "direct", "none", events)
+
+    def test_injected(self):
+        events = [alloc(0, 1), alloc(1, 1), free(1), free(0)]
+        self.expect("oom injected", "direct", "none", events, "--inject", "oom@2", tag="block 1")
+        self.expect("completed", "direct", "none", events, "--inject", "oom@5")    # both passes make four calls
+        self.expect("oom injected", "direct", "none", [external(1), *events], "--inject", "oom@1", tag="outside")
+
+    def test_a_fault_that_the_driver_repeats_is_judged_by_bytes(self):
+        events = [alloc(0, 40), free(0), alloc(1, 70), free(1)]
+        self.expect("oom live", "legacy-retry", "64MiB", events, "--inject", "oom@2", tag="block 1")
+
+
+class Killed(cli.CommandTest):
+    RUN = ["run", "--device", "sim:h200", "--allocator", "legacy-retry,async:retry=sync,vmm", "--no-reference", "--workload",
+           "random:events=30000,max=1MiB,order=lifo", "--vram-limit", "2x,80%", "--inject", "none,oom@p:0.01", "--resident", "100MiB",
+           "--neighbour", "20MiB@step:5..9", "--repetitions", "4", "--out", "run.json"]
+
+    def test_resume_gives_the_file_of_an_undisturbed_run(self):
+        out = self.folder / "run.json"
+        process = self.start(*self.RUN)
+        self.wait_for(out.exists, process)
+        process.kill()
+        process.communicate()
+        killed = cli.read_json(out)
+        done = sum(c["attempted"] for c in killed["cells"])
+        self.assertIs(killed["finished"], False)
+        self.assertLess(done, 12 * 4)
+        self.assertGreater(done, 0)
+        self.succeed(*self.RUN, "--resume")
+        resumed = cli.read_json(out)
+        self.assertIs(resumed["finished"], True)
+        self.succeed(*self.RUN)
+        undisturbed = cli.read_json(out)
+        self.assertEqual([c["id"] for c in resumed["cells"]], [c["id"] for c in undisturbed["cells"]])
+        self.assertEqual([cli.results_of(c) for c in resumed["cells"]], [cli.results_of(c) for c in undisturbed["cells"]])
+        self.assertGreater(len({str(c["outcome"]) for c in resumed["cells"]}), 1, "cells that are all alike prove little")
+
+    @unittest.skipUnless(jsonschema, "python3-jsonschema is missing")
+    def test_the_file_is_as_its_schema_says(self):
+        self.succeed(*self.RUN[:-3], "1", "--out", "run.json")
+        document = cli.read_json(self.folder / "run.json")
+        jsonschema.validate(document, cli.read_json(cli.SOURCE / "results" / "schema.json"))
+        self.assertEqual({(c["resident_bytes"], c["neighbour"], c.get("inject")) for c in document["cells"]},
+                         {(100 * cli.MIB, "20MiB@step:5..9", None), (100 * cli.MIB, "20MiB@step:5..9", "oom@p:0.01/seed:1")})
+        shown = self.succeed("show", "run.json").out
+        for words in ("resident 100MiB", "neighbour 20MiB@step:5..9", "inject oom@p:0.01/seed:1"):
+            self.assertIn(words, shown)
 
 
 class Injection(cli.CommandTest):
