@@ -1,4 +1,5 @@
 #include "bench/commands.hpp"
+#include "bench/failure_report.hpp"
 #include "bench/result_file.hpp"
 #include "bench/table.hpp"
 
@@ -12,12 +13,18 @@ void add_show(CLI::App& app, command& chosen)
     auto* sub = app.add_subcommand("show", "print the comparison table of a result file");
     auto file = std::make_shared<std::string>();
     auto markdown = std::make_shared<bool>(false);
+    auto failures = std::make_shared<bool>(false);
     sub->add_option("file", *file, "result file")->required();
     sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
-    sub->footer("Example:\n  vrambench show run.json --markdown");
-    sub->callback([file, markdown, &chosen] {
-        chosen = [file, markdown] {
+    sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")->excludes("--markdown");
+    sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures");
+    sub->callback([file, markdown, failures, &chosen] {
+        chosen = [file, markdown, failures] {
             const run_document document = read_result(*file);
+            if (*failures) {
+                std::cout << failure_report(document);
+                return 0;
+            }
             std::cout << (*markdown ? markdown_table(document) : comparison_table(document, style_for(STDOUT_FILENO)));
             return 0;
         };

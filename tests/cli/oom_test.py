@@ -102,6 +102,21 @@ class Causes(cli.CommandTest):
         self.expect("oom live", "legacy-retry", "64MiB", events, "--inject", "oom@2", tag="block 1")
 
 
+class Report(cli.CommandTest):
+    def test_failures(self):
+        document = self.measure("--allocator", "legacy,vmm", "--workload", PAIR, "--vram-limit", "40MiB", "--no-reference")
+        outcome = self.cell(document, "legacy", 40 * cli.MIB)["outcome"]
+        text = self.succeed("show", "run.json", "--failures").out
+        self.assertEqual(text.count("which means"), 1, "vmm completed")
+        for words in ("legacy (before #22155): oom, retained", f"event {outcome['event']}, step {outcome['step']} of prefill", "limit 40MiB",
+                      f"{outcome['wanted_bytes'] / cli.MIB:.2f} MiB for {outcome['tag']}", "simulated", "went back to the driver",
+                      f"{outcome['driver_free_bytes'] / cli.MIB:.2f} MiB", f"{outcome['cached_bytes'] / cli.MIB:.2f} MiB in "):
+            self.assertIn(words, text)
+        self.measure("--allocator", "vmm", "--workload", PAIR, "--no-reference")
+        self.assertEqual(self.succeed("show", "run.json", "--failures").out, "Nothing ran out of memory.\n")
+        self.assertIn("--markdown", self.succeed("show", "run.json", "--failures", "--markdown", code=2).err)
+
+
 class Killed(cli.CommandTest):
     RUN = ["run", "--device", "sim:h200", "--allocator", "legacy-retry,async:retry=sync,vmm", "--no-reference", "--workload",
            "random:events=30000,max=1MiB,order=lifo", "--vram-limit", "2x,80%", "--inject", "none,oom@p:0.01", "--resident", "100MiB",
@@ -243,6 +258,19 @@ class Fit(cli.CommandTest):
                 whole = [m for m in range(scan[spec][0], upper + 1) if m in scan[spec]]
                 self.assertEqual(cell["monotonic"], len(whole) == upper + 1 - scan[spec][0], spec)
             self.assertIn("smallest limit", answer.out)
+
+    def test_islands_are_shown(self):
+        """A pool that fails at a limit and completes at a smaller one (docs/out-of-memory.md has this case)."""
+        workload = "random:events=3000,max=8MiB,live=64MiB,order=shuffled,seed=4"
+        document, answer = self.fit("--allocator", "legacy-retry", "--workload", workload)
+        cell = document["cells"][0]
+        self.assertIs(cell["monotonic"], False)
+        self.assertIn("not monotonic", answer.out)
+        scan = self.completing("legacy-retry", workload, range(64, 141))["legacy:retry=flush"]
+        self.assertEqual(cell["smallest_passing_limit_bytes"], scan[0] * cli.MIB)
+        for limit in range(scan[0], cell["islands"][-1][1] // cli.MIB):
+            within = any(low <= limit * cli.MIB <= high for low, high in cell["islands"])
+            self.assertEqual(within, limit in scan, f"{limit} MiB")
 
     def test_vmm_and_direct_need_what_is_live(self):
         document, _ = self.fit("--allocator", "vmm,direct", "--workload", "kv-pair:heads=8,head-dim=128,step=512,to=131072")
