@@ -423,8 +423,7 @@ cell_metrics derive(const cell& c, const cell* reference)
 const cell* reference_of(const run_document& run, const cell& c)
 {
     const auto serves = [&](const cell& r) {
-        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.on.spec == c.on.spec && r.kernels == c.kernels && r.kernel_scale == c.kernel_scale &&
-               r.mode == c.mode && r.workload->recipe->header().spec == c.workload->recipe->header().spec;
+        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.inject.empty() && same_conditions(r, c);
     };
     const auto found = std::find_if(run.cells.begin(), run.cells.end(), serves);
     return found == run.cells.end() ? nullptr : &*found;

@@ -139,14 +139,11 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
     facts += std::string(", kernels ") + to_string(c.kernels);
     if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
+    if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
+    if (!c.inject.empty()) facts += ", inject " + c.inject;
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;
-}
-
-bool same_conditions(const cell& a, const cell& b)
-{
-    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
-           a.workload->recipe->header().spec == b.workload->recipe->header().spec;
 }
 
 /// Cells that are compared with each other; references join every group of their conditions, unless nothing else is there.
@@ -155,7 +152,8 @@ std::vector<std::vector<const cell*>> grouped(const run_document& run)
     std::vector<std::vector<const cell*>> groups;
     const auto join = [&](const cell& c) {
         const auto fits = [&](const auto& g) {
-            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes;
+            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes &&
+                   g.front()->inject == c.inject;
         };
         const auto group = std::find_if(groups.begin(), groups.end(), fits);
         if (group != groups.end()) group->push_back(&c);
