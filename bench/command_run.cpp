@@ -201,7 +201,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
         ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
-    app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: 120s for the default set, none else)");
+    app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: of the default set 300s on a card, 120s on sim; none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();
     app.add_option("--kernels", o.kernels, "hold: kernels last as stated; traffic: only as long as touching memory takes")

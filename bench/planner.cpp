@@ -49,7 +49,7 @@ private:
 };
 
 /// The groups that the request asks for: the default set, or every workload at every limit with every kernel model.
-std::vector<default_group> wanted_groups(const run_request& request)
+std::vector<default_group> wanted_groups(const run_request& request, const device_info& info)
 {
     std::vector<default_group> groups;
     const auto kernels = request.kernels.empty() ? std::vector{kernel_model::hold} : request.kernels;
@@ -60,7 +60,7 @@ std::vector<default_group> wanted_groups(const run_request& request)
                 for (const auto k : kernels) groups.push_back({w, limit, k});
         return groups;
     }
-    groups = default_set(request.size);
+    groups = default_set(request.size, info);
     if (!request.vram_limits.empty()) {    // other limits for the default traffic
         std::vector<default_group> limited;
         for (const auto& g : groups)
@@ -238,23 +238,6 @@ std::uint64_t splitmix64(std::uint64_t& state)
 
 }  // namespace
 
-std::vector<default_group> default_set(run_size size)
-{
-    const std::string to = size == run_size::quick ? "8192" : size == run_size::full ? "131072" : "32768";
-    const std::string limit = size == run_size::quick ? "40MiB" : size == run_size::full ? "640MiB" : "160MiB";
-    const std::string events = size == run_size::quick ? "20000" : size == run_size::full ? "1000000" : "100000";
-    const std::string pair = "kv-pair:heads=8,head-dim=128,step=512,to=" + to;
-    const std::string lifo = "random:events=" + events + ",order=lifo";
-    return {
-        {pair, "none", kernel_model::hold},
-        {pair, limit, kernel_model::hold},     // 1.25 x of what is live at the end
-        {pair, "none", kernel_model::traffic},
-        {lifo, "none", kernel_model::hold},
-    };
-}
-
-std::vector<std::string> default_allocators() { return {"direct", "legacy", "legacy-retry", "async", "vmm", "ideal"}; }
-
 std::uint64_t resident_bytes(const std::string& typed)
 {
     if (typed.empty()) return 0;
@@ -270,12 +253,13 @@ run_plan make_plan(const run_request& request)
     plan_builder builder(request, plan.document);
     plan.device = builder.info();
     plan.target = builder.target();
-    for (const auto& group : wanted_groups(request)) builder.add(group);
+    for (const auto& group : wanted_groups(request, builder.info())) builder.add(group);
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
     plan.repetitions = request.repetitions.value_or(plan.document.cells.front().on.simulated ? 1 : 9);
     plan.budget_ms = request.budget_ms;
-    if (!plan.budget_ms && request.workloads.empty()) plan.budget_ms = 120'000;    // the default set ends in time
+    if (!plan.budget_ms && request.workloads.empty())    // the default set ends in time
+        plan.budget_ms = plan.device.simulated ? 120'000 : 300'000;
     return plan;
 }
 

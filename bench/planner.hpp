@@ -1,6 +1,7 @@
 #pragma once
 // From what a user asked for to the list of cells, and the order in which their repetitions run.
 
+#include "bench/default_set.hpp"
 #include "bench/run_document.hpp"
 
 #include <cstdint>
@@ -9,8 +10,6 @@
 #include <vector>
 
 namespace vrambench {
-
-enum class run_size : std::uint8_t { normal, quick, full };
 
 /// The options of `vrambench run`, as typed where they are specs, lists split. Empty lists mean the default set.
 struct run_request {
@@ -33,15 +32,6 @@ struct run_request {
     run_size size = run_size::normal;
     std::string filter;                          ///< --benchmark_filter; empty: everything
 };
-
-/// What the default set is made of.
-struct default_group {
-    std::string workload;
-    std::string vram_limit;                      ///< "40MiB", "1.25x", "none"
-    kernel_model kernels = kernel_model::hold;
-};
-std::vector<default_group> default_set(run_size size);
-std::vector<std::string> default_allocators();
 
 /// Bytes that `typed` (--resident) stands for; 0 where it is empty. Throws input_error.
 std::uint64_t resident_bytes(const std::string& typed);

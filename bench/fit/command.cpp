@@ -36,14 +36,9 @@ struct options {
     bool markdown = false;
 };
 
-/// Without --workload: the default traffic.
 std::vector<std::string> typed_workloads(const run_request& r)
 {
-    if (!r.workloads.empty()) return r.workloads;
-    std::vector<std::string> typed;
-    for (const auto& g : default_set(run_size::normal))
-        if (std::find(typed.begin(), typed.end(), g.workload) == typed.end()) typed.push_back(g.workload);
-    return typed;
+    return r.workloads.empty() ? std::vector{default_tight_workload()} : r.workloads;
 }
 
 void check_combinations(const run_request& r, bool varied)
@@ -231,7 +226,7 @@ void add_options(CLI::App& app, options& o)
     auto& r = o.run.request;
     app.add_option("--device", r.device, "as of run: sim:h200, cuda:0, ...")->capture_default_str();
     app.add_option("--allocator", r.allocators, "allocators, repeated or comma-separated (default: all six)")->allow_extra_args(false);
-    app.add_option("--workload", r.workloads, "workloads, repeated or comma-separated (default: those of the default set)")
+    app.add_option("--workload", r.workloads, "workloads, repeated or comma-separated (default: a session at 32k of the default set)")
         ->allow_extra_args(false);
     app.add_option("--vary", o.vary,
                    "KEY=FROM..TO[:STEP]: at each --vram-limit the largest value of this key of the workload, whose own step\n"
