@@ -121,10 +121,8 @@ class search_party {
 public:
     search_party(document& d, std::string out, const run_request& r, const std::atomic<bool>* stop, progress& shown)
         : document_(d), out_(std::move(out)), shown_(shown), workloads_(r.seed, resident_bytes(r.resident)),
-          run_(make_runner(r.timeout_ms, stop))
+          run_(make_runner(timeout_of(r, d.cells.front().what.on), stop))
     {
-        const device_choice& on = d.cells.front().what.on;
-        if (on.simulated) capacity_ = open_device(on, {})->query_memory().free_bytes;
         std::vector<double> estimates;
         for (const auto& f : d.cells) estimates.push_back(static_cast<double>(f.what.workload->summary.events));
         shown_.plan(estimates);
@@ -163,11 +161,11 @@ private:
     result search(std::size_t i)
     {
         const fitted& f = document_.cells[i];
-        const runner telling = [&](const cell& c, std::uint64_t* peak) {
+        const runner telling = [&](const cell& c, bool watch_memory) {
             tell(i, c);
-            return run_(c, peak);
+            return run_(c, watch_memory);
         };
-        if (!f.vary) return smallest_limit(f.what, capacity_, telling);
+        if (!f.vary) return smallest_limit(f.what, telling);
         const auto at = [&](std::uint64_t value) { return workloads_.get(with_key(f.workload, f.vary->key, value)); };
         return largest_value(f.what, *f.vary, at, telling);
     }
@@ -184,7 +182,6 @@ private:
     progress& shown_;
     shelf workloads_;
     runner run_;
-    std::uint64_t capacity_ = 0;
     std::mutex mutex_;
     std::atomic<std::size_t> next_{0};
     std::size_t done_ = 0;
@@ -238,7 +235,7 @@ void add_options(CLI::App& app, options& o)
     app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
     app.add_option("--mode", o.run.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--seed", o.run.seed, "of seeded workloads")->capture_default_str();
-    app.add_option("--timeout", o.run.timeout, "of one run of a cell, as 60s (default: none)");
+    app.add_option("--timeout", o.run.timeout, "of one run of a cell, as 60s (default: 300s on a card, none on sim)");
     app.add_option("--out", o.run.out, "result file (default: vrambench-DEVICE-DATE.json here)");
     app.add_flag("--markdown", o.markdown, "the table as Markdown, for documents");
 }

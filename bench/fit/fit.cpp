@@ -59,7 +59,7 @@ public:
     {
         const auto known = ends_.find(value);
         if (known != ends_.end()) return known->second;
-        return ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, nullptr);
+        return ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, false).end;
     }
     std::optional<outcome> known(std::uint64_t value) const
     {
@@ -126,37 +126,39 @@ result from_answer(const answer& a, std::uint64_t resolution, const std::functio
 
 runner make_runner(std::uint64_t timeout_ms, const std::atomic<bool>* stop)
 {
-    return [=](const cell& c, std::uint64_t* peak_device_bytes) {
+    return [=](const cell& c, bool watch_memory) -> trial {
         run_controls controls;
         controls.stop = stop;
         controls.timeout = std::chrono::milliseconds(timeout_ms);
         controls.cold_only = true;
-        const repetition r = run_once(c, peak_device_bytes ? role::memory : role::timed, controls);
-        if (peak_device_bytes) *peak_device_bytes = r.cold.peak_device_bytes;
-        return r.cold.result;
+        const repetition r = run_once(c, watch_memory ? role::memory : role::timed, controls);
+        trial t{r.cold.result, r.cold.peak_device_bytes, r.cold.free_bytes_at_start};
+        if (r.disturbed) {
+            t.end.what = status::unsupported;
+            t.end.message = "three runs were disturbed: " + *r.disturbed;
+        }
+        return t;
     };
 }
 
-result smallest_limit(const cell& c, std::uint64_t capacity, const runner& run)
+result smallest_limit(const cell& c, const runner& run)
 {
     const std::uint64_t step = limit_step(c);
     const trace_summary& s = c.workload->summary;
     cell unlimited = c;
     unlimited.vram_limit_bytes.reset();
-    std::uint64_t peak = 0;
-    const outcome without = run(unlimited, &peak);
-    if (without.what != status::completed) {
+    const trial without = run(unlimited, true);
+    if (without.end.what != status::completed) {
         result r;
         r.resolution = step;
         r.tried = 1;
         r.max_live_bytes = s.max_live_bytes;
-        r.beyond = without;
+        r.beyond = without.end;
         return r;
     }
     const limit_scale scale{round_up(s.max_live_bytes + c.resident_bytes, step), step};
-    const std::uint64_t enough = std::max(scale.floor, peak + s.max_external_bytes);
-    std::uint64_t top = percent(enough, 130) + 2 * step;
-    if (capacity) top = std::max(scale.floor, std::min(top, capacity));
+    const std::uint64_t enough = std::max(scale.floor, without.peak_device_bytes + s.max_external_bytes);
+    const std::uint64_t top = std::max(scale.floor, std::min(percent(enough, 130) + 2 * step, without.free_at_start));
 
     trials tried(run);
     const auto end_at = [&](std::uint64_t point) {
