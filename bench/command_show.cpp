@@ -16,7 +16,8 @@ void add_show(CLI::App& app, command& chosen)
     auto failures = std::make_shared<bool>(false);
     sub->add_option("file", *file, "result file")->required();
     sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
-    sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")->excludes("--markdown");
+    sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")
+        ->excludes("--markdown");
     sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures");
     sub->callback([file, markdown, failures, &chosen] {
         chosen = [file, markdown, failures] {

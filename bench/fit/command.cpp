@@ -49,7 +49,7 @@ std::vector<std::string> typed_workloads(const run_request& r)
 void check_combinations(const run_request& r, bool varied)
 {
     if (!varied && !r.vram_limits.empty())
-        throw input_error("--vram-limit: fit searches the limit; with --vary KEY=FROM..TO it searches a key's value at the limits given");
+        throw input_error("--vram-limit: fit searches the limit; with --vary KEY=FROM..TO it searches a value at the limits given");
     for (const auto& limit : r.vram_limits)
         if (is_relative_limit(limit))
             throw input_error("--vram-limit: " + in_quotes(limit) + " changes with the value that is varied; write a size");
@@ -131,8 +131,9 @@ public:
     /// False where it was interrupted.
     bool search_all()
     {
-        const bool simulated = document_.cells.front().what.on.simulated;
-        const std::size_t threads = simulated ? std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, document_.cells.size()) : 1;
+        const bool simulated = document_.cells.front().what.on.simulated;    // on a card one cell at a time
+        const std::size_t cores = simulated ? std::thread::hardware_concurrency() : 1;
+        const std::size_t threads = std::clamp<std::size_t>(cores, 1, document_.cells.size());
         std::vector<std::future<void>> working;
         for (std::size_t i = 0; i < threads; ++i) working.push_back(std::async(std::launch::async, [this] { work(); }));
         for (auto& w : working) w.get();
@@ -201,7 +202,8 @@ int code_of(const document& d)
 
 int search(const options& o, const command_line& line)
 {
-    if (!line.benchmark_flags.empty()) throw input_error(in_quotes(line.benchmark_flags.front()) + ": fit takes no --benchmark_ options");
+    if (!line.benchmark_flags.empty())
+        throw input_error(in_quotes(line.benchmark_flags.front()) + ": fit takes no --benchmark_ options");
     const run_request r = understand(o.run, {});
     document d = make_document(o, r);
     d.head.command = line.arguments;

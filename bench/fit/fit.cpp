@@ -96,7 +96,10 @@ struct value_scale {
 
     std::uint64_t value(std::uint64_t point) const { return from + (last - point) * step; }
     /// Of the largest value that is at most `wanted`.
-    std::uint64_t point(std::uint64_t wanted) const { return last - std::min(last, wanted < from ? 0 : (wanted - from) / step); }
+    std::uint64_t point(std::uint64_t wanted) const
+    {
+        return last - std::min(last, wanted < from ? 0 : (wanted - from) / step);
+    }
 };
 
 checks around_value(const value_scale& s, std::uint64_t found, bool simulated)
@@ -206,7 +209,7 @@ result largest_value(const cell& c, const variation& v, const workload_maker& wo
 
 variation parse_variation(std::string_view text)
 {
-    const auto refuse = [&](const std::string& problem) -> void { throw input_error("--vary: " + in_quotes(text) + " " + problem); };
+    const auto refuse = [&](const std::string& problem) { throw input_error("--vary: " + in_quotes(text) + " " + problem); };
     const auto equals = text.find('='), dots = text.find("..");
     if (equals == std::string_view::npos || equals == 0 || dots == std::string_view::npos || dots < equals)
         refuse("is no range (write to=4096..262144, or to=4096..262144:512 for a step of its own)");
@@ -240,7 +243,8 @@ std::uint64_t own_step(const trace_header& header, const variation& v)
 {
     std::uint64_t step = v.step;
     for (const auto& [key, value] : header.params)
-        if (step == 0 && key != v.key && (key == "step" || key == "ubatch")) step = parse_integer(value, header.name + ": " + key, 1, UINT64_MAX);
+        if (step == 0 && key != v.key && (key == "step" || key == "ubatch"))
+            step = parse_integer(value, header.name + ": " + key, 1, UINT64_MAX);
     if (step == 0)
         throw input_error("--vary: workload " + in_quotes(header.name) + " has no step of its own; write --vary " + v.key + "=" +
                           std::to_string(v.from) + ".." + std::to_string(v.to) + ":STEP");

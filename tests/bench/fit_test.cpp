@@ -163,7 +163,8 @@ TEST(fit, variations_are_read)
     EXPECT_EQ(v.to, 262144u);
     EXPECT_EQ(v.step, 0u);
     EXPECT_EQ(parse_variation("live=1MiB..1GiB:16MiB").step, 16 * MiB);
-    for (const char* bad : {"", "to", "to=", "to=1", "to=1..", "to=..2", "=1..2", "to=2..1", "to=1..2:0", "to=1..2:", "to=a..b", "to=-1..2", "1..2=to"})
+    for (const char* bad : {"", "to", "to=", "to=1", "to=1..", "to=..2", "=1..2", "to=2..1", "to=1..2:0", "to=1..2:", "to=a..b", "to=-1..2",
+                            "1..2=to"})
         EXPECT_THROW(parse_variation(bad), input_error) << bad;
     EXPECT_EQ(with_key("kv-pair:heads=8,to=5,step=512", "to", 7), "kv-pair:heads=8,to=7,step=512");
     EXPECT_EQ(with_key("kv-pair:heads=8", "to", 7), "kv-pair:heads=8,to=7");
