@@ -19,7 +19,8 @@ std::vector<std::string> limits_of(const std::string& typed)
     const std::string end = colon == std::string::npos ? typed.substr(dots + 2) : typed.substr(dots + 2, colon - dots - 2);
     const std::uint64_t from = parse_integer(typed.substr(0, dots), "--pressure: the lowest", 1, 1000);
     const std::uint64_t to = parse_integer(end, "--pressure: the highest", 1, 1000);
-    const std::uint64_t step = colon == std::string::npos ? 5 : parse_integer(typed.substr(colon + 1), "--pressure: the step", 1, 1000);
+    const std::uint64_t step =
+        colon == std::string::npos ? 5 : parse_integer(typed.substr(colon + 1), "--pressure: the step", 1, 1000);
     if (from > to) refuse("ends before it begins");
     if ((to - from) / step >= most_limits) refuse("has more than 200 limits");
     std::vector<std::string> limits;

@@ -61,10 +61,8 @@ std::string file_name_part(std::string text)
 /// Measures with SIGINT held for us, so that what was measured is kept.
 ending measure_until_interrupted(run_plan& plan, const run_options& o, const run_request& request, const std::string& out, progress& shown)
 {
-    constexpr std::uint64_t on_a_card = 300'000;
-    const bool may_hang = request.timeout_ms == 0 && !plan.document.cells.front().on.simulated;
     const interrupt_guard interrupt;
-    const ending how = measure(plan, {out, may_hang ? on_a_card : request.timeout_ms, o.in_process, interrupt.flag()}, shown);
+    const ending how = measure(plan, {out, timeout_of(request, plan.document.cells.front().on), o.in_process, interrupt.flag()}, shown);
     shown.finish();
     return how;
 }
@@ -118,6 +116,12 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
     r.filter = flags.filter;
     return r;
+}
+
+std::uint64_t timeout_of(const run_request& request, const device_choice& on)
+{
+    constexpr std::uint64_t on_a_card = 300'000;
+    return request.timeout_ms == 0 && !on.simulated ? on_a_card : request.timeout_ms;
 }
 
 std::string default_out(const run_document& document)

@@ -32,7 +32,8 @@ constexpr std::array meanings{
 
 std::string meaning_of(const outcome& o)
 {
-    if (o.what == status::starved) return "memory outside the allocator was asked for, and what the allocator held unused would have served it";
+    if (o.what == status::starved)
+        return "memory outside the allocator was asked for, and what the allocator held unused would have served it";
     const auto found = std::find_if(meanings.begin(), meanings.end(), [&](const auto& m) { return m.cause == o.cause; });
     return found == meanings.end() ? "" : std::string(found->meaning);
 }
@@ -58,14 +59,16 @@ void report(std::string& out, const cell& c, const pass_metrics& m)
     line(out, "workload", shown(c.workload->recipe->header().spec));
     line(out, "device", shown((c.on.simulated ? "simulated " : c.on.kind + " ") + c.on.name) +
                             (c.vram_limit_bytes ? ", limit " + exact_size(*c.vram_limit_bytes) : ", no limit"));
-    line(out, "where", "event " + std::to_string(o.event) + ", step " + std::to_string(o.step) + (o.phase.empty() ? "" : " of " + shown(o.phase)));
+    line(out, "where",
+         "event " + std::to_string(o.event) + ", step " + std::to_string(o.step) + (o.phase.empty() ? "" : " of " + shown(o.phase)));
     line(out, "wanted", human_size(o.wanted_bytes) + (o.tag.empty() ? "" : " for " + shown(o.tag)));
     line(out, "live", human_size(o.live_bytes));
     line(out, "unused", unused_words(o, m.cached_blocks));
     line(out, "driver free", human_size(o.driver_free_bytes));
     if (m.reached) {
         const recovery_metrics& r = m.reached->recovery;
-        line(out, "before it", short_count(as_double(r.recoveries)) + " recoveries, " + human_size(static_cast<std::uint64_t>(as_double(r.bytes_given_back))) + " given back");
+        const auto given_back = static_cast<std::uint64_t>(as_double(r.bytes_given_back));
+        line(out, "before it", short_count(as_double(r.recoveries)) + " recoveries, " + human_size(given_back) + " given back");
         line(out, "peak reserved", human_size(m.reached->peak_reserved_bytes));
     }
     line(out, "which means", meaning_of(o));

@@ -42,7 +42,8 @@ std::string pressure(const cell& c, std::uint64_t limit)
     const trace_summary& s = c.workload->summary;
     if (limit <= s.max_external_bytes) return "-";
     char text[32];
-    std::snprintf(text, sizeof text, "%.4g%%", 100.0 * static_cast<double>(s.max_live_bytes) / static_cast<double>(limit - s.max_external_bytes));
+    const double left = static_cast<double>(limit - s.max_external_bytes);
+    std::snprintf(text, sizeof text, "%.4g%%", 100.0 * static_cast<double>(s.max_live_bytes) / left);
     return text;
 }
 
@@ -51,7 +52,8 @@ std::vector<frontier> frontiers_of(const run_document& run)
     std::vector<frontier> all;
     for (const cell& c : run.cells) {
         if (!c.vram_limit_bytes) continue;
-        auto found = std::find_if(all.begin(), all.end(), [&](const frontier& f) { return same_conditions(*f.first, c) && f.first->inject == c.inject; });
+        const auto holds = [&](const frontier& f) { return same_conditions(*f.first, c) && f.first->inject == c.inject; };
+        auto found = std::find_if(all.begin(), all.end(), holds);
         if (found == all.end()) found = all.insert(all.end(), {&c});
         const std::string title = shown(c.allocator.title);
         if (std::find(found->titles.begin(), found->titles.end(), title) == found->titles.end()) found->titles.push_back(title);
@@ -110,7 +112,8 @@ std::string frontier_table(const run_document& run, const table_style& style)
     std::string out = run.finished ? "" : "This run is not finished: the table shows what was measured so far.\n\n";
     for (const auto& f : frontiers_of(run)) {
         const char* const per = f.first->workload->summary.tokens > 0 ? "token" : "step";
-        out += shown(f.first->workload->recipe->header().spec) + "\n  on " + facts_of(f) + "\n  added ns/" + per + ", cold\n" + lines_of(f, style) + "\n";
+        out += shown(f.first->workload->recipe->header().spec) + "\n  on " + facts_of(f) + "\n  added ns/" + per + ", cold\n";
+        out += lines_of(f, style) + "\n";
     }
     return out + "pressure: max live over the limit; a word where not every repetition completed, with how many did.\n";
 }

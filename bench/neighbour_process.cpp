@@ -54,7 +54,8 @@ bool wait_for_end(pid_t child)
 neighbour_process::neighbour_process(const std::string& program, const std::string& device_spec)
 {
     int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) give_up(std::string("could not be made: ") + std::strerror(errno));
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        give_up(std::string("could not be made: ") + std::strerror(errno));
     std::string words[3] = {program, "child", "neighbour"};
     char* const argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
     const pid_t parent = ::getpid();

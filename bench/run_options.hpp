@@ -31,6 +31,9 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload);
 /// Words become values. Throws input_error with one line.
 run_request understand(const run_options& o, const benchmark_flags& flags);
 
+/// Milliseconds that one repetition may take; 0: without end. On a card, where drivers hang, 300 s where nothing was typed.
+std::uint64_t timeout_of(const run_request& request, const device_choice& on);
+
 /// A file name in the working directory that is not taken: "vrambench-sim-h200-20260420-101500.json".
 std::string default_out(const run_document& document);
 

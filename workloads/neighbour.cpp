@@ -34,7 +34,8 @@ public:
             read_.clear();
             return true;
         }
-        batch.events.assign(read_.events.begin() + static_cast<std::ptrdiff_t>(at_), read_.events.begin() + static_cast<std::ptrdiff_t>(end));
+        const auto begin = read_.events.begin();
+        batch.events.assign(begin + static_cast<std::ptrdiff_t>(at_), begin + static_cast<std::ptrdiff_t>(end));
         batch.operands = read_.operands;    // events know theirs by position
         at_ = end;
         return true;
@@ -68,7 +69,8 @@ public:
     neighbour_trace(std::shared_ptr<const trace> inner, std::uint32_t id, const neighbour_plan& plan)
         : inner_(std::move(inner)), header_(inner_->header()), plan_(plan)
     {
-        take_ = {.kind = event_kind::external_alloc, .tag = static_cast<std::uint16_t>(header_.tags.size()), .id = id, .bytes = plan.bytes};
+        const auto tag = static_cast<std::uint16_t>(header_.tags.size());
+        take_ = {.kind = event_kind::external_alloc, .tag = tag, .id = id, .bytes = plan.bytes};
         give_ = {.kind = event_kind::external_free, .id = id};
         header_.tags.emplace_back("neighbour");
     }

@@ -31,7 +31,8 @@ public:
     resident_trace(std::shared_ptr<const trace> inner, std::uint32_t id, std::uint64_t bytes)
         : inner_(std::move(inner)), header_(inner_->header())
     {
-        first_ = {.kind = event_kind::external_alloc, .tag = static_cast<std::uint16_t>(header_.tags.size()), .id = id, .bytes = bytes};
+        const auto tag = static_cast<std::uint16_t>(header_.tags.size());
+        first_ = {.kind = event_kind::external_alloc, .tag = tag, .id = id, .bytes = bytes};
         header_.tags.emplace_back("resident");
     }
     const trace_header& header() const override { return header_; }

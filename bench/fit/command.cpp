@@ -44,7 +44,7 @@ std::vector<std::string> typed_workloads(const run_request& r)
 void check_combinations(const run_request& r, bool varied)
 {
     if (!varied && !r.vram_limits.empty())
-        throw input_error("--vram-limit: fit searches the limit; with --vary KEY=FROM..TO it searches a key's value at the limits given");
+        throw input_error("--vram-limit: fit searches the limit; with --vary KEY=FROM..TO it searches a value at the limits given");
     for (const auto& limit : r.vram_limits)
         if (is_relative_limit(limit))
             throw input_error("--vram-limit: " + in_quotes(limit) + " changes with the value that is varied; write a size");
@@ -118,10 +118,8 @@ class search_party {
 public:
     search_party(document& d, std::string out, const run_request& r, const std::atomic<bool>* stop, progress& shown)
         : document_(d), out_(std::move(out)), shown_(shown), workloads_(r.seed, resident_bytes(r.resident), d.target),
-          run_(make_runner(r.timeout_ms, stop))
+          run_(make_runner(timeout_of(r, d.cells.front().what.on), stop))
     {
-        const device_choice& on = d.cells.front().what.on;
-        if (on.simulated) capacity_ = open_device(on, {})->query_memory().free_bytes;
         std::vector<double> estimates;
         for (const auto& f : d.cells) estimates.push_back(static_cast<double>(f.what.workload->summary.events));
         shown_.plan(estimates);
@@ -130,8 +128,9 @@ public:
     /// False where it was interrupted.
     bool search_all()
     {
-        const bool simulated = document_.cells.front().what.on.simulated;
-        const std::size_t threads = simulated ? std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, document_.cells.size()) : 1;
+        const bool simulated = document_.cells.front().what.on.simulated;    // on a card one cell at a time
+        const std::size_t cores = simulated ? std::thread::hardware_concurrency() : 1;
+        const std::size_t threads = std::clamp<std::size_t>(cores, 1, document_.cells.size());
         std::vector<std::future<void>> working;
         for (std::size_t i = 0; i < threads; ++i) working.push_back(std::async(std::launch::async, [this] { work(); }));
         for (auto& w : working) w.get();
@@ -160,11 +159,11 @@ private:
     result search(std::size_t i)
     {
         const fitted& f = document_.cells[i];
-        const runner telling = [&](const cell& c, std::uint64_t* peak) {
+        const runner telling = [&](const cell& c, bool watch_memory) {
             tell(i, c);
-            return run_(c, peak);
+            return run_(c, watch_memory);
         };
-        if (!f.vary) return smallest_limit(f.what, capacity_, telling);
+        if (!f.vary) return smallest_limit(f.what, telling);
         const auto at = [&](std::uint64_t value) { return workloads_.get(with_key(f.workload, f.vary->key, value)); };
         return largest_value(f.what, *f.vary, at, telling);
     }
@@ -181,7 +180,6 @@ private:
     progress& shown_;
     shelf workloads_;
     runner run_;
-    std::uint64_t capacity_ = 0;
     std::mutex mutex_;
     std::atomic<std::size_t> next_{0};
     std::size_t done_ = 0;
@@ -201,7 +199,8 @@ int code_of(const document& d)
 
 int search(const options& o, const command_line& line)
 {
-    if (!line.benchmark_flags.empty()) throw input_error(in_quotes(line.benchmark_flags.front()) + ": fit takes no --benchmark_ options");
+    if (!line.benchmark_flags.empty())
+        throw input_error(in_quotes(line.benchmark_flags.front()) + ": fit takes no --benchmark_ options");
     const run_request r = understand(o.run, {});
     document d = make_document(o, r);
     d.head.command = line.arguments;
@@ -235,7 +234,7 @@ void add_options(CLI::App& app, options& o)
     app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
     app.add_option("--mode", o.run.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--seed", o.run.seed, "of seeded workloads")->capture_default_str();
-    app.add_option("--timeout", o.run.timeout, "of one run of a cell, as 60s (default: none)");
+    app.add_option("--timeout", o.run.timeout, "of one run of a cell, as 60s (default: 300s on a card, none on sim)");
     app.add_option("--out", o.run.out, "result file (default: vrambench-DEVICE-DATE.json here)");
     app.add_flag("--markdown", o.markdown, "the table as Markdown, for documents");
 }

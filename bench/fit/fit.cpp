@@ -59,7 +59,7 @@ public:
     {
         const auto known = ends_.find(value);
         if (known != ends_.end()) return known->second;
-        return ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, nullptr);
+        return ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, false).end;
     }
     std::optional<outcome> known(std::uint64_t value) const
     {
@@ -96,7 +96,10 @@ struct value_scale {
 
     std::uint64_t value(std::uint64_t point) const { return from + (last - point) * step; }
     /// Of the largest value that is at most `wanted`.
-    std::uint64_t point(std::uint64_t wanted) const { return last - std::min(last, wanted < from ? 0 : (wanted - from) / step); }
+    std::uint64_t point(std::uint64_t wanted) const
+    {
+        return last - std::min(last, wanted < from ? 0 : (wanted - from) / step);
+    }
 };
 
 checks around_value(const value_scale& s, std::uint64_t found, bool simulated)
@@ -126,37 +129,39 @@ result from_answer(const answer& a, std::uint64_t resolution, const std::functio
 
 runner make_runner(std::uint64_t timeout_ms, const std::atomic<bool>* stop)
 {
-    return [=](const cell& c, std::uint64_t* peak_device_bytes) {
+    return [=](const cell& c, bool watch_memory) -> trial {
         run_controls controls;
         controls.stop = stop;
         controls.timeout = std::chrono::milliseconds(timeout_ms);
         controls.cold_only = true;
-        const repetition r = run_once(c, peak_device_bytes ? role::memory : role::timed, controls);
-        if (peak_device_bytes) *peak_device_bytes = r.cold.peak_device_bytes;
-        return r.cold.result;
+        const repetition r = run_once(c, watch_memory ? role::memory : role::timed, controls);
+        trial t{r.cold.result, r.cold.peak_device_bytes, r.cold.free_bytes_at_start};
+        if (r.disturbed) {
+            t.end.what = status::unsupported;
+            t.end.message = "three runs were disturbed: " + *r.disturbed;
+        }
+        return t;
     };
 }
 
-result smallest_limit(const cell& c, std::uint64_t capacity, const runner& run)
+result smallest_limit(const cell& c, const runner& run)
 {
     const std::uint64_t step = limit_step(c);
     const trace_summary& s = c.workload->summary;
     cell unlimited = c;
     unlimited.vram_limit_bytes.reset();
-    std::uint64_t peak = 0;
-    const outcome without = run(unlimited, &peak);
-    if (without.what != status::completed) {
+    const trial without = run(unlimited, true);
+    if (without.end.what != status::completed) {
         result r;
         r.resolution = step;
         r.tried = 1;
         r.max_live_bytes = s.max_live_bytes;
-        r.beyond = without;
+        r.beyond = without.end;
         return r;
     }
     const limit_scale scale{round_up(s.max_live_bytes + c.resident_bytes, step), step};
-    const std::uint64_t enough = std::max(scale.floor, peak + s.max_external_bytes);
-    std::uint64_t top = percent(enough, 130) + 2 * step;
-    if (capacity) top = std::max(scale.floor, std::min(top, capacity));
+    const std::uint64_t enough = std::max(scale.floor, without.peak_device_bytes + s.max_external_bytes);
+    const std::uint64_t top = std::max(scale.floor, std::min(percent(enough, 130) + 2 * step, without.free_at_start));
 
     trials tried(run);
     const auto end_at = [&](std::uint64_t point) {
@@ -204,7 +209,7 @@ result largest_value(const cell& c, const variation& v, const workload_maker& wo
 
 variation parse_variation(std::string_view text)
 {
-    const auto refuse = [&](const std::string& problem) -> void { throw input_error("--vary: " + in_quotes(text) + " " + problem); };
+    const auto refuse = [&](const std::string& problem) { throw input_error("--vary: " + in_quotes(text) + " " + problem); };
     const auto equals = text.find('='), dots = text.find("..");
     if (equals == std::string_view::npos || equals == 0 || dots == std::string_view::npos || dots < equals)
         refuse("is no range (write to=4096..262144, or to=4096..262144:512 for a step of its own)");
@@ -238,7 +243,8 @@ std::uint64_t own_step(const trace_header& header, const variation& v)
 {
     std::uint64_t step = v.step;
     for (const auto& [key, value] : header.params)
-        if (step == 0 && key != v.key && (key == "step" || key == "ubatch")) step = parse_integer(value, header.name + ": " + key, 1, UINT64_MAX);
+        if (step == 0 && key != v.key && (key == "step" || key == "ubatch"))
+            step = parse_integer(value, header.name + ": " + key, 1, UINT64_MAX);
     if (step == 0)
         throw input_error("--vary: workload " + in_quotes(header.name) + " has no step of its own; write --vary " + v.key + "=" +
                           std::to_string(v.from) + ".." + std::to_string(v.to) + ":STEP");

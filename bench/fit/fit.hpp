@@ -47,18 +47,24 @@ struct result {
     std::uint64_t max_live_bytes = 0;        ///< of the workload, at the best value where a key is varied
 };
 
-/// Runs a cell once, its cold pass only, and says how that ended. `peak_device_bytes`, if not null, receives the pass's.
-/// Throws run_interrupted.
-using runner = std::function<outcome(const cell&, std::uint64_t* peak_device_bytes)>;
+/// How a cold pass ended. Bytes: what it took of the device at most (where memory was watched), and what was free before.
+struct trial {
+    outcome end;
+    std::uint64_t peak_device_bytes = 0;
+    std::uint64_t free_at_start = 0;
+};
 
-/// On this machine for `sim`, in child processes for a card. A repetition that was disturbed is run again, three times at
-/// most.
+/// Runs a cell once, its cold pass only. `watch_memory`: peak_device_bytes is wanted. Throws run_interrupted.
+using runner = std::function<trial(const cell&, bool watch_memory)>;
+
+/// On this machine for `sim`, in child processes for a card. A repetition that was disturbed is run again; after three of
+/// them the trial is `unsupported` and says what disturbed it.
 runner make_runner(std::uint64_t timeout_ms, const std::atomic<bool>* stop);
 
 /// The smallest limit, to 1 MiB on `sim` and 16 MiB on a card. From max live (and what is resident) to what the cell takes
 /// without a limit it is searched by bisection; then every 1 % of what was found, from max live to 1.3 times it, is tried
-/// on `sim`, and it and three limits above it on a card. `capacity`: no limit is above it; 0: not known.
-result smallest_limit(const cell& c, std::uint64_t capacity, const runner& run);
+/// on `sim`, and it and three limits above it on a card. No limit is tried that is above what was free without one.
+result smallest_limit(const cell& c, const runner& run);
 
 /// The largest value at the cell's own limit. Around it every 1 % (or step, the larger) is tried, from 1/1.3 of it to 1.3
 /// times it; on a card it and three values below it. `workload_at` makes the workload for a value.

@@ -29,20 +29,22 @@ cell some_cell(bool simulated = true)
     return c;
 }
 
-/// Completes where `completes` says so of the limit; without a limit it takes 100 MiB of the device.
+/// Completes where `completes` says so of the limit, and without one.
 struct pretender {
     std::function<bool(std::uint64_t limit)> completes;
+    std::uint64_t peak_bytes = 100 * MiB;
+    std::uint64_t free_bytes = 100 * GiB;
     std::set<std::uint64_t> limits = {};
 
     runner run()
     {
-        return [this](const cell& c, std::uint64_t* peak) {
-            if (peak) *peak = 100 * MiB;
-            if (!c.vram_limit_bytes) return outcome{};
+        return [this](const cell& c, bool watch_memory) {
+            trial t{{}, 0, free_bytes};
+            if (watch_memory) t.peak_device_bytes = peak_bytes;
+            if (!c.vram_limit_bytes) return t;
             limits.insert(*c.vram_limit_bytes);
-            outcome o;
-            if (!completes(*c.vram_limit_bytes)) o.what = status::oom, o.cause = "retained";
-            return o;
+            if (!completes(*c.vram_limit_bytes)) t.end.what = status::oom, t.end.cause = "retained";
+            return t;
         };
     }
 };
@@ -50,7 +52,7 @@ struct pretender {
 TEST(fit, on_sim_every_limit_of_a_small_case_is_tried)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 70 * MiB || limit == 41 * MiB || limit == 42 * MiB; }};
-    const result r = smallest_limit(some_cell(), GiB, p.run());
+    const result r = smallest_limit(some_cell(), p.run());
     EXPECT_EQ(r.best, 41 * MiB);
     EXPECT_FALSE(r.monotonic);
     ASSERT_EQ(r.islands.size(), 2u);
@@ -68,7 +70,7 @@ TEST(fit, on_sim_every_limit_of_a_small_case_is_tried)
 TEST(fit, max_live_is_the_least)
 {
     pretender p{[](std::uint64_t) { return true; }};
-    const result r = smallest_limit(some_cell(), GiB, p.run());
+    const result r = smallest_limit(some_cell(), p.run());
     EXPECT_EQ(r.best, 32 * MiB);
     EXPECT_TRUE(r.monotonic);
     EXPECT_EQ(r.beyond->cause, "live");
@@ -77,13 +79,8 @@ TEST(fit, max_live_is_the_least)
 TEST(fit, on_a_card_three_limits_above_are_tried)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 600 * MiB && limit != 848 * MiB; }};
-    const runner some = p.run();
-    const runner large = [&](const cell& c, std::uint64_t* peak) {
-        const outcome o = some(c, peak);
-        if (peak) *peak = 2 * GiB;
-        return o;
-    };
-    const result r = smallest_limit(some_cell(false), 0, large);
+    p.peak_bytes = 2 * GiB;
+    const result r = smallest_limit(some_cell(false), p.run());
     EXPECT_EQ(r.resolution, 16 * MiB);
     EXPECT_EQ(r.best, 608 * MiB);    // 32 + 36 x 16
     EXPECT_TRUE(p.limits.contains(592 * MiB));
@@ -94,15 +91,24 @@ TEST(fit, on_a_card_three_limits_above_are_tried)
     EXPECT_LT(r.tried, 20u);
 }
 
+TEST(fit, no_limit_is_above_what_was_free)
+{
+    pretender p{[](std::uint64_t limit) { return limit >= 95 * MiB; }};
+    p.free_bytes = 99 * MiB;
+    const result r = smallest_limit(some_cell(), p.run());
+    EXPECT_EQ(r.best, 95 * MiB);
+    EXPECT_LE(*p.limits.rbegin(), 99 * MiB);
+}
+
 TEST(fit, what_fails_without_a_limit_has_none)
 {
-    const runner fails = [](const cell&, std::uint64_t*) {
-        outcome o;
-        o.what = status::unsupported;
-        o.message = "frees must be last in, first out";
-        return o;
+    const runner fails = [](const cell&, bool) {
+        trial t;
+        t.end.what = status::unsupported;
+        t.end.message = "frees must be last in, first out";
+        return t;
     };
-    const result r = smallest_limit(some_cell(), GiB, fails);
+    const result r = smallest_limit(some_cell(), fails);
     EXPECT_FALSE(r.best);
     EXPECT_EQ(r.beyond->what, status::unsupported);
     EXPECT_EQ(r.tried, 1u);
@@ -117,10 +123,10 @@ result largest_to(std::uint64_t most, const std::string& range, std::uint64_t li
     if (limit) c.vram_limit_bytes = limit;
     const auto workload_at = [&](std::uint64_t to) { return plan_workload(with_key(pair, "to", to), 1, resident); };
     v.step = own_step(c.workload->recipe->header(), v);
-    return largest_value(c, v, workload_at, [&](const cell& at, std::uint64_t*) {
-        outcome o;
-        if (at.workload->summary.max_live_bytes > most) o.what = status::oom, o.cause = "retained";
-        return o;
+    return largest_value(c, v, workload_at, [&](const cell& at, bool) {
+        trial t;
+        if (at.workload->summary.max_live_bytes > most) t.end.what = status::oom, t.end.cause = "retained";
+        return t;
     });
 }
 
@@ -157,7 +163,8 @@ TEST(fit, variations_are_read)
     EXPECT_EQ(v.to, 262144u);
     EXPECT_EQ(v.step, 0u);
     EXPECT_EQ(parse_variation("live=1MiB..1GiB:16MiB").step, 16 * MiB);
-    for (const char* bad : {"", "to", "to=", "to=1", "to=1..", "to=..2", "=1..2", "to=2..1", "to=1..2:0", "to=1..2:", "to=a..b", "to=-1..2", "1..2=to"})
+    for (const char* bad : {"", "to", "to=", "to=1", "to=1..", "to=..2", "=1..2", "to=2..1", "to=1..2:0", "to=1..2:", "to=a..b", "to=-1..2",
+                            "1..2=to"})
         EXPECT_THROW(parse_variation(bad), input_error) << bad;
     EXPECT_EQ(with_key("kv-pair:heads=8,to=5,step=512", "to", 7), "kv-pair:heads=8,to=7,step=512");
     EXPECT_EQ(with_key("kv-pair:heads=8", "to", 7), "kv-pair:heads=8,to=7");
@@ -174,7 +181,7 @@ TEST(fit, the_table_shows_islands)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 70 * MiB || limit == 41 * MiB || limit == 42 * MiB; }};
     document d;
-    d.cells.push_back({some_cell(), pair, std::nullopt, smallest_limit(some_cell(), GiB, p.run())});
+    d.cells.push_back({some_cell(), pair, std::nullopt, smallest_limit(some_cell(), p.run())});
     EXPECT_THAT(table(d, {}), HasSubstr("not monotonic: completes at 41MiB to 42MiB, 70MiB to"));
     EXPECT_THAT(table(d, {}), HasSubstr("1.28x"));
     EXPECT_THAT(markdown(d), HasSubstr("| vmm | 41MiB | 1.28x | oom: retained |"));

@@ -23,13 +23,14 @@ std::shared_ptr<memory_trace> five_steps()
 std::vector<full_event> expected(const memory_trace& t, const neighbour_plan& plan)
 {
     std::vector<full_event> out;
+    const auto tag = static_cast<std::uint16_t>(t.head.tags.size());
     std::uint64_t steps = 0;
     for (const auto& f : t.events) {
         out.push_back(f);
         if (f.e.kind != event_kind::step) continue;
         ++steps;
         if (steps == plan.from_step)
-            out.push_back({{.kind = event_kind::external_alloc, .tag = static_cast<std::uint16_t>(t.head.tags.size()), .id = 7, .bytes = plan.bytes}, {}, {}});
+            out.push_back({{.kind = event_kind::external_alloc, .tag = tag, .id = 7, .bytes = plan.bytes}, {}, {}});
         if (steps == plan.to_step) out.push_back({{.kind = event_kind::external_free, .id = 7}, {}, {}});
     }
     return out;
@@ -38,7 +39,8 @@ std::vector<full_event> expected(const memory_trace& t, const neighbour_plan& pl
 TEST(Neighbour, TakesAtOneStepAndGivesBackAtAnother)
 {
     for (const std::size_t cut : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, batch_events})
-        for (const neighbour_plan plan : {neighbour_plan{GiB, 1, 2}, neighbour_plan{GiB, 2, 4}, neighbour_plan{GiB, 5, 0}, neighbour_plan{GiB, 1, 5}}) {
+        for (const char* text : {"1GiB@step:1..2", "1GiB@step:2..4", "1GiB@step:5", "1GiB@step:1..5"}) {
+            const neighbour_plan plan = parse_neighbour(text);
             const auto inner = five_steps();
             inner->cut = cut;
             const auto t = with_neighbour(inner, 7, plan);
@@ -65,7 +67,8 @@ TEST(Neighbour, TextAndPlanAreTheSame)
 {
     for (const char* text : {"2GiB@step:40", "2GiB@step:40..60", "1@step:1..2"}) EXPECT_EQ(to_text(parse_neighbour(text)), text);
     EXPECT_EQ(to_text(parse_neighbour("1024MiB@step:7")), "1GiB@step:7");
-    for (const char* bad : {"", "1GiB", "1GiB@7", "1GiB@step:", "1GiB@step:0", "1GiB@step:3..3", "1GiB@step:3..", "0@step:1", "@step:1", "1GiB@step:1..2..3"})
+    for (const char* bad : {"", "1GiB", "1GiB@7", "1GiB@step:", "1GiB@step:0", "1GiB@step:3..3", "1GiB@step:3..", "0@step:1", "@step:1",
+                            "1GiB@step:1..2..3"})
         EXPECT_NE(error_of([&] { parse_neighbour(bad); }), "") << bad;
 }
 
