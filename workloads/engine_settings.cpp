@@ -16,7 +16,7 @@ engine::era parse_era(const config& c)
 engine::session parse_engine(const std::string& name, config& c, const std::string& target, const std::string& model_key)
 {
     engine::session s;
-    s.model = engine::find_model(c.text(model_key));
+    s.model = engine::find_model(c.text(model_key), model_key);
     if (!c.is("layers", "model")) s.model.layers = c.integer("layers");
     if (c.is("target", "auto")) c.set("target", target);
     s.target = engine::find_target(c.text("target"));

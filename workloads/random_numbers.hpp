@@ -71,4 +71,38 @@ private:
     std::uint64_t least_, most_, first_, places_;
 };
 
+/// Whole numbers with an exponential distribution of this mean, such as times between arrivals. The logarithm is taken bit
+/// by bit in integers (squaring the mantissa), exact to 2^-32.
+class exponential {
+public:
+    explicit exponential(std::uint64_t mean) : mean_(mean) {}
+
+    std::uint64_t operator()(random_numbers& r) const
+    {
+        __extension__ using wide = unsigned __int128;
+        constexpr std::uint64_t ln_2 = 0xb17217f7d1cf79abu;    // times 2^64
+        const auto nats = static_cast<std::uint64_t>(wide{minus_log2(r.next() | 1)} * ln_2 >> 64);
+        return static_cast<std::uint64_t>(wide{mean_} * nats >> 32);
+    }
+
+    /// -log2(x / 2^64) times 2^32, for x above 0.
+    static std::uint64_t minus_log2(std::uint64_t x)
+    {
+        __extension__ using wide = unsigned __int128;
+        const auto zeros = static_cast<unsigned>(std::countl_zero(x));
+        std::uint64_t mantissa = x << zeros;    // 1 to 2, with 63 bits below the point
+        std::uint64_t log2 = 0;
+        for (int bit = 31; bit >= 0; --bit) {
+            const wide square = wide{mantissa} * mantissa;
+            const unsigned above_2 = static_cast<unsigned>(square >> 127);
+            mantissa = static_cast<std::uint64_t>(square >> (63 + above_2));
+            log2 |= std::uint64_t{above_2} << bit;
+        }
+        return (std::uint64_t{zeros + 1} << 32) - log2;
+    }
+
+private:
+    std::uint64_t mean_;
+};
+
 }  // namespace vrambench

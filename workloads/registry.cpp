@@ -4,7 +4,10 @@
 #include "workloads/fattn.hpp"
 #include "workloads/kv_pair.hpp"
 #include "workloads/random.hpp"
+#include "workloads/server.hpp"
+#include "workloads/speculative.hpp"
 #include "workloads/trace_file.hpp"
+#include "workloads/turns.hpp"
 
 #include <functional>
 #include <stdexcept>
@@ -53,6 +56,10 @@ const std::vector<workload>& workloads()
         engine_workload(fattn_prefill_entry()),
         engine_workload(fattn_decode_entry()),
         engine_workload(fattn_session_entry()),
+        {&server_entry(), [](const config& c, const surroundings& s) { return make_server(c, s.default_seed, s.target); }},
+        {&turns_entry(), [](const config& c, const surroundings& s) { return make_turns(c, s.default_seed, s.target); }},
+        {&speculative_entry(),
+         [](const config& c, const surroundings& s) { return make_speculative(c, s.default_seed, s.target); }},
         {&kv_pair_entry(), [](const config& c, const surroundings&) { return make_kv_pair(c); }},
         {&random_entry(), [](const config& c, const surroundings& s) { return make_random(c, s.default_seed); }},
         {&trace_file_entry(), [](const config&, const surroundings& s) { return open_named_file(s.positional); }},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace vrambench {
@@ -70,6 +71,37 @@ TEST(LogUniform, StaysInAnyRange)
     }
     EXPECT_EQ(log_uniform(7, 7)(r), 7u);
     EXPECT_EQ(log_uniform(1, 1)(r), 1u);
+}
+
+/// Against the logarithm of the C library, to which results owe nothing.
+TEST(Exponential, IsMinusTheLogarithm)
+{
+    random_numbers r(1), same(1);
+    const exponential gap(1'000'000);
+    for (int i = 0; i < 10'000; ++i) {
+        const double u = std::ldexp(static_cast<double>(same.next() | 1), -64);
+        ASSERT_NEAR(static_cast<double>(gap(r)), -1e6 * std::log(u), 1.01);
+    }
+    EXPECT_EQ(exponential::minus_log2(std::uint64_t{1} << 63), std::uint64_t{1} << 32);    // a half: one bit
+    EXPECT_EQ(exponential::minus_log2(1), std::uint64_t{64} << 32);
+    EXPECT_EQ(exponential::minus_log2(0xb504f333f9de6485u) >> 1, std::uint64_t{1} << 30);    // 1 / sqrt(2): half a bit
+    EXPECT_EQ(exponential(0)(r), 0u);
+}
+
+TEST(Exponential, MeanAndTail)
+{
+    random_numbers r(2);
+    const exponential gap(1000);
+    std::uint64_t sum = 0, above = 0, above_twice = 0;
+    for (int i = 0; i < 100'000; ++i) {
+        const std::uint64_t x = gap(r);
+        sum += x;
+        above += x >= 1000 ? 1 : 0;
+        above_twice += x >= 2000 ? 1 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(sum) / 1e5, 1000, 15);
+    EXPECT_NEAR(static_cast<double>(above), 36'788, 700);          // 1 / e
+    EXPECT_NEAR(static_cast<double>(above_twice), 13'534, 500);    // 1 / e^2
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ TEST(Workloads, EntriesAreComplete)
         EXPECT_FALSE(e->help.empty());
         for (const auto& k : e->keys) EXPECT_FALSE(k.help.empty()) << e->name << " " << k.name;
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"fattn-prefill", "fattn-decode", "fattn-session", "kv-pair", "random", "file"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"fattn-prefill", "fattn-decode", "fattn-session", "server", "turns", "speculative",
+                                               "kv-pair", "random", "file"}));
 }
 
 TEST(Workloads, UnknownNames)

@@ -115,8 +115,8 @@ std::uint64_t sliding_cells(const model& m, std::uint64_t cells, std::uint64_t u
 /// Parses a model document; `origin` names it in errors. Throws input_error, one line with the key.
 model parse_model(std::string_view json, const std::string& origin);
 
-/// The shipped model of that name, or the file after `@`. Throws input_error.
-model find_model(std::string_view name_or_file);
+/// The shipped model of that name, or the file after `@`. `key` is what names it in errors. Throws input_error.
+model find_model(std::string_view name_or_file, const std::string& key = "model");
 
 /// The built-in models: name and JSON text.
 const std::vector<std::pair<std::string, std::string_view>>& built_in_models();

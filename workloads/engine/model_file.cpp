@@ -152,7 +152,7 @@ model parse_model(std::string_view text, const std::string& origin)
     return m;
 }
 
-model find_model(std::string_view name)
+model find_model(std::string_view name, const std::string& key)
 {
     if (name.starts_with('@')) {
         const std::string path(name.substr(1));
@@ -163,7 +163,7 @@ model find_model(std::string_view name)
         if (known == name) return parse_model(text, known + ".json");
         names.push_back(known);
     }
-    throw input_error("model: unknown model " + in_quotes(name) + did_you_mean(name, names) + " (one of " + joined(names) +
+    throw input_error(key + ": unknown model " + in_quotes(name) + did_you_mean(name, names) + " (one of " + joined(names) +
                       ", or @FILE.json)");
 }
 

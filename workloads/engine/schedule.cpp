@@ -24,13 +24,20 @@ std::uint64_t graph_inputs(const session& s) { return s.rotates() ? 8 : 6; }
 
 std::optional<step_plan> schedule::next()
 {
-    for (; slice_ < s_.slices.size(); ++slice_) {
+    while (slice_ < s_.slices.size()) {
         const slice& now = s_.slices[slice_];
         if (position_ < now.depth) return micro_batch(now, now.depth, false);
         if (position_ < now.depth + now.prompt) return micro_batch(now, now.depth + now.prompt, true);
         if (position_ < now.depth + now.prompt + now.tokens) return decode_step();
+        if (++slice_ < s_.slices.size()) begin_slice();
     }
     return std::nullopt;
+}
+
+void schedule::begin_slice()
+{
+    if (s_.slices[slice_].depth < position_) position_ = 0;
+    if (s_.slices[slice_].after_idling) graphs_.forget();
 }
 
 /// One synchronise for each input before its copy, one for each copy (the output ids have none where no rows are asked for)

@@ -44,6 +44,7 @@ struct step_plan {
 class graph_state {
 public:
     walk_mode next(const walk_shape& shape, bool graphs);
+    void forget() { last_.reset(); }
 
 private:
     std::optional<walk_shape> last_;
@@ -54,10 +55,11 @@ private:
 /// are processed and `tokens` decoded.
 struct slice {
     std::uint64_t depth = 0, prompt = 0, tokens = 0;
+    bool after_idling = false;           ///< captured graphs were dropped, as the engine does after 10 s without use
 };
 
 struct schedule_settings {
-    std::vector<slice> slices;           ///< depths rise, each at least at the end of the slice before
+    std::vector<slice> slices;           ///< a depth below the end of the slice before: the cache was cleared
     std::uint64_t ubatch = 512, batch = 2048;    ///< tokens, all sequences together
     std::uint64_t sequences = 1;
     bool graphs = true;
@@ -78,6 +80,7 @@ public:
     std::optional<step_plan> next();
 
 private:
+    void begin_slice();
     step_plan micro_batch(const slice& now, std::uint64_t until, bool measured);
     step_plan decode_step();
     std::uint32_t syncs_before(bool rows) const;
