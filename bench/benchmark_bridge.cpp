@@ -261,6 +261,9 @@ std::string benchmark_name(const cell& c)
     if (c.mode != run_mode::eager) name += std::string("/mode:") + to_string(c.mode);
     if (c.kernels != kernel_model::hold) name += std::string("/kernels:") + to_string(c.kernels);
     if (c.kernel_scale != "1") name += "/kernel_scale:" + c.kernel_scale;
+    if (c.resident_bytes) name += "/resident:" + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) name += "/neighbour:" + c.neighbour;
+    if (!c.inject.empty()) name += "/inject:" + c.inject;
     if (c.reference) name += "/reference";
     return name;
 }

@@ -11,9 +11,19 @@ std::string canonical(const cell& c)
     text += "|limit=" + (c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "none");
     text += std::string("|mode=") + to_string(c.mode) + "|kernels=" + to_string(c.kernels) + "|scale=" + c.kernel_scale;
     text += std::string("|verify=") + to_string(c.verify);
+    if (c.resident_bytes) text += "|resident=" + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) text += "|neighbour=" + c.neighbour;
+    if (!c.inject.empty()) text += "|inject=" + c.inject;    // only where there is one, so that the ids of older files stay
     return text;
 }
 
 std::string cell_id(const cell& c) { return fnv1a(canonical(c)); }
+
+bool same_conditions(const cell& a, const cell& b)
+{
+    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
+           a.resident_bytes == b.resident_bytes && a.neighbour == b.neighbour &&
+           a.workload->recipe->header().spec == b.workload->recipe->header().spec;
+}
 
 }  // namespace vrambench

@@ -23,7 +23,7 @@ constexpr std::uint64_t default_timeout_ms = 300'000;
 
 /// As typed.
 struct probe_options {
-    std::string device = "auto", processes, timeout, out;
+    std::string device = "auto", processes, timeout, out, name;
     bool costs = false, quick = false;
 };
 
@@ -65,6 +65,7 @@ public:
     {
         how_.command = line.arguments;
         how_.date = today();
+        how_.name = o.name;
         how_.asked = processes_of(o, on_.simulated);
         how_.interrupted = true;    // until the last process has ended
     }
@@ -138,6 +139,7 @@ void add_probe(CLI::App& app, const command_line& line, command& chosen)
     sub->add_option("--device", o->device, "auto, cuda:N, hip:N, sim:PROFILE")->capture_default_str();
     sub->add_option("--processes", o->processes, "child processes, each with a context of its own (default: 10; 3 with --quick; 1 on sim)");
     sub->add_option("--out", o->out, "the profile to write, for --device sim:@FILE.json (default: only the table is printed)");
+    sub->add_option("--name", o->name, "of the profile (default: after the card)");
     sub->add_option("--timeout", o->timeout, "of one process, as 60s (default: 300s)");
     sub->add_flag("--quick", o->quick, "fewer sizes, repetitions and processes");
     sub->footer("Takes most of the card's memory for seconds at a time: run it on a card that nobody else uses. docs/calibration.md\n"

@@ -2,6 +2,7 @@
 #include "bench/benchmark_bridge.hpp"
 #include "bench/commands.hpp"
 #include "bench/environment.hpp"
+#include "bench/interrupt.hpp"
 #include "bench/measure.hpp"
 #include "bench/remote.hpp"
 #include "bench/result_file.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -24,14 +24,6 @@
 namespace vrambench {
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-extern "C" void on_interrupt(int)
-{
-    interrupted.store(true);
-    std::signal(SIGINT, SIG_DFL);    // a second one ends the program at once
-}
 
 template <class T> T choose(const std::string& typed, const std::string& option, std::initializer_list<T> values)
 {
@@ -58,7 +50,51 @@ void check_combinations(const run_options& o, const run_request& r)
     if (o.resume && o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
 }
 
-/// Words become values; what is wrong is told in one line.
+/// A device may call itself anything; a file's name may not.
+std::string file_name_part(std::string text)
+{
+    for (char& c : text)
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
+    return text;
+}
+
+/// Measures with SIGINT held for us, so that what was measured is kept.
+ending measure_until_interrupted(run_plan& plan, const run_options& o, const run_request& request, const std::string& out, progress& shown)
+{
+    const interrupt_guard interrupt;
+    const ending how = measure(plan, {out, timeout_of(request, plan.document.cells.front().on), o.in_process, interrupt.flag()}, shown);
+    shown.finish();
+    return how;
+}
+
+/// The first pass that should not have ended as it did.
+void print_first_fault(std::ostream& to, const run_document& document)
+{
+    for (const auto& c : document.cells)
+        for (const auto& r : c.repetitions)
+            for (const auto* pass : {&r.cold, r.steady ? &*r.steady : nullptr}) {
+                if (!pass || (pass->result.what != status::corrupted && pass->result.what != status::crashed)) continue;
+                to << printable(c.allocator.title + ": " + to_string(pass->result.what) + ": " + pass->result.message) << '\n';
+                return;
+            }
+}
+
+void print_results(std::ostream& to, const run_document& document, const std::string& table, const std::string& out)
+{
+    to << table;
+    const auto measured = [](const cell& c) { return !c.repetitions.empty(); };
+    if (std::any_of(document.cells.begin(), document.cells.end(), measured)) to << "\nresults: " << printable(out) << '\n';
+    print_first_fault(to, document);
+}
+
+int list_cells(const run_document& document)
+{
+    for (const auto& c : document.cells) std::cout << printable(benchmark_name(c)) << '\n';
+    return 0;
+}
+
+}  // namespace
+
 run_request understand(const run_options& o, const benchmark_flags& flags)
 {
     run_request r = o.request;
@@ -66,6 +102,7 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
     r.vram_limits = split_words(r.vram_limits);
     r.kernel_scales = split_words(r.kernel_scales);
+    r.injections = split_words(r.injections);
     check_combinations(o, r);
     r.mode = choose(o.mode, "--mode", {run_mode::eager, run_mode::graph});
     r.verify = choose(o.verify, "--verify", {verify_level::off, verify_level::sample, verify_level::full});
@@ -81,12 +118,10 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     return r;
 }
 
-/// A device may call itself anything; a file's name may not.
-std::string file_name_part(std::string text)
+std::uint64_t timeout_of(const run_request& request, const device_choice& on)
 {
-    for (char& c : text)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
-    return text;
+    constexpr std::uint64_t on_a_card = 300'000;
+    return request.timeout_ms == 0 && !on.simulated ? on_a_card : request.timeout_ms;
 }
 
 std::string default_out(const run_document& document)
@@ -111,57 +146,16 @@ void print_notes(progress& shown, const run_document& document)
 }
 
 /// Repetitions of a file that is gone on with keep the rates that they were measured with.
-void describe_environment(run_plan& plan)
+void describe_environment(run_document& document, device_info device)
 {
-    run_document& document = plan.document;
     document.environment = host_environment();
     if (const auto stand_in = stand_in_program())    // such figures are no GPU's, and the file must say so
         document.environment.push_back({"answered_by_stand_in", *stand_in});
-    if (const auto& rates = document.cells.front().on.rates) use_rates(plan.device, *rates);
-    for (auto& f : device_environment(plan.device)) document.environment.push_back(std::move(f));
+    if (const auto& rates = document.cells.front().on.rates) use_rates(device, *rates);
+    for (auto& f : device_environment(device)) document.environment.push_back(std::move(f));
 }
 
-/// Measures with SIGINT held for us, so that what was measured is kept.
-ending measure_until_interrupted(run_plan& plan, const run_options& o, const run_request& request, const std::string& out, progress& shown)
-{
-    constexpr std::uint64_t on_a_card = 300'000;
-    const bool may_hang = request.timeout_ms == 0 && !plan.document.cells.front().on.simulated;
-    std::signal(SIGINT, on_interrupt);
-    const ending how = measure(plan, {out, may_hang ? on_a_card : request.timeout_ms, o.in_process, &interrupted}, shown);
-    std::signal(SIGINT, SIG_DFL);
-    shown.finish();
-    return how;
-}
-
-/// The first pass that should not have ended as it did.
-void print_first_fault(std::ostream& to, const run_document& document)
-{
-    for (const auto& c : document.cells)
-        for (const auto& r : c.repetitions)
-            for (const auto* pass : {&r.cold, r.steady ? &*r.steady : nullptr}) {
-                if (!pass || (pass->result.what != status::corrupted && pass->result.what != status::crashed)) continue;
-                to << printable(c.allocator.title + ": " + to_string(pass->result.what) + ": " + pass->result.message) << '\n';
-                return;
-            }
-}
-
-void print_results(std::ostream& to, const run_document& document, const table_style& style, const std::string& out)
-{
-    to << comparison_table(document, style);
-    const auto measured = [](const cell& c) { return !c.repetitions.empty(); };
-    if (std::any_of(document.cells.begin(), document.cells.end(), measured)) to << "\nresults: " << printable(out) << '\n';
-    print_first_fault(to, document);
-}
-
-int list_cells(const run_document& document)
-{
-    for (const auto& c : document.cells) std::cout << printable(benchmark_name(c)) << '\n';
-    return 0;
-}
-
-}  // namespace
-
-int run(const run_options& o, const command_line& line)
+int run(const run_options& o, const command_line& line, const table_maker& table)
 {
     const benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
     const run_request request = understand(o, flags);
@@ -176,13 +170,13 @@ int run(const run_options& o, const command_line& line)
     print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
         shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
-    describe_environment(plan);
+    describe_environment(document, plan.device);
 
     const ending how = measure_until_interrupted(plan, o, request, out, shown);
     if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
     // Where the library writes JSON or CSV, standard output is for a program to read.
     const bool ours = !flags.writes_data;
-    print_results(ours ? std::cout : std::cerr, document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO), out);
+    print_results(ours ? std::cout : std::cerr, document, table(document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO)), out);
     if (how == ending::interrupted) return 130;
     if (!line.benchmark_flags.empty()) report_with_google_benchmark(document, flags.passed_on);
     return exit_code(document);
@@ -197,11 +191,21 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
     if (with_workload)
         app.add_option("--workload", r.workloads, "workloads, repeated or comma-separated (default: the default set)")
             ->allow_extra_args(false);
-    app.add_option("--vram-limit", r.vram_limits, "bytes free at the start of the trace, or none; repeated or comma-separated")
+    app.add_option("--vram-limit", r.vram_limits,
+                   "memory that is free at the start of the trace: a size, none, 1.25x (times max live, beside what the trace\n"
+                   "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
+        ->allow_extra_args(false);
+    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
+    app.add_option("--neighbour", r.neighbour,
+                   "SIZE@step:FROM[..TO]: another application takes memory when step FROM begins and gives it back when TO does\n"
+                   "(a process of its own on a card)");
+    app.add_option("--inject", r.injections,
+                   "calls that answer out of memory with memory to spare: oom@N, oom@every:N or oom@p:SHARE (drawn from --seed),\n"
+                   "counting malloc, malloc_async and create together, or one kind as create:oom@N; each makes cells of its own")
         ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
-    app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: 120s for the default set, none else)");
+    app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: of the default set 300s on a card, 120s on sim; none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();
     app.add_option("--kernels", o.kernels, "hold: kernels last as stated; traffic: only as long as touching memory takes")
@@ -226,6 +230,10 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run\n"
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry --allocator async:retry=sync \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=131072 --vram-limit 1GiB\n"
+                "  vrambench run --allocator legacy-retry,vmm --vram-limit 1x,1.25x,2x\n"
+                "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
+                "  vrambench run --device sim:h200 --allocator legacy-retry,async,vmm --vram-limit 1.5x --neighbour 32MiB@step:20..40 \\\n"
+                "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
 }

@@ -184,17 +184,57 @@ std::optional<estimate> token_rate(const passes& used, std::initializer_list<std
     });
 }
 
+std::string kind_of(const std::string& phase) { return phase.substr(0, phase.find('@')); }
+
+/// Time and tokens of the phases that have tokens, all or those of one kind: what is not counted in tokens (a context that is
+/// only replayed in sizes, a warm-up) is not what the traffic costs a token.
+struct token_time {
+    std::int64_t ps = 0;
+    std::uint64_t tokens = 0;
+};
+token_time token_time_of(const pass_measurement& p, const std::string& kind = {})
+{
+    token_time t;
+    for (const phase_measurement& f : p.phases) {
+        if (f.tokens == 0 || (!kind.empty() && kind_of(f.name) != kind)) continue;
+        t.ps += f.time_ps;
+        t.tokens += f.tokens;
+    }
+    return t;
+}
+
+std::optional<estimate> added_per_token(const pairing& pairs, const std::string& kind = {})
+{
+    return pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+        const token_time a = token_time_of(mine, kind), b = token_time_of(ideal, kind);
+        return ratio(ns(a.ps - b.ps), static_cast<double>(a.tokens));
+    });
+}
+
+std::vector<kind_metrics> derive_kinds(const pass_measurement& first, const pairing& pairs)
+{
+    std::vector<kind_metrics> kinds;
+    for (const phase_measurement& f : first.phases) {
+        const std::string name = kind_of(f.name);
+        if (f.tokens == 0 || std::any_of(kinds.begin(), kinds.end(), [&](const auto& k) { return k.name == name; })) continue;
+        kinds.push_back({name, added_per_token(pairs, name)});
+    }
+    if (kinds.size() == 1) kinds.clear();
+    return kinds;
+}
+
 void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, const trace_summary& summary)
 {
     n.per_token = summary.tokens > 0;
-    const double units = static_cast<double>(n.per_token ? summary.tokens : summary.steps);
-    n.added_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
-        return ratio(ns(mine.time_ps - ideal.time_ps), units);
-    });
-    n.slowdown = pairs.over([](const pass_measurement& mine, const pass_measurement& ideal) {
-        return ratio(ns(mine.time_ps), ns(ideal.time_ps));
+    n.added_ns = n.per_token ? added_per_token(pairs)
+                             : pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+                                   return ratio(ns(mine.time_ps - ideal.time_ps), static_cast<double>(summary.steps));
+                               });
+    n.slowdown = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+        return n.per_token ? ratio(ns(token_time_of(mine).ps), ns(token_time_of(ideal).ps)) : ratio(ns(mine.time_ps), ns(ideal.time_ps));
     });
     for (const phase_measurement& f : used.front().pass->phases) n.phases.push_back(derive_phase(f, used, pairs));
+    n.kinds = derive_kinds(*used.front().pass, pairs);
     n.pp_tokens_per_s = token_rate(used, {"prefill"});
     n.tg_tokens_per_s = token_rate(used, {"decode", "replay"});
     derive_latency(used, &pass_measurement::alloc, n.alloc, n.any_alloc);
@@ -383,8 +423,7 @@ cell_metrics derive(const cell& c, const cell* reference)
 const cell* reference_of(const run_document& run, const cell& c)
 {
     const auto serves = [&](const cell& r) {
-        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.on.spec == c.on.spec && r.kernels == c.kernels && r.kernel_scale == c.kernel_scale &&
-               r.mode == c.mode && r.workload->recipe->header().spec == c.workload->recipe->header().spec;
+        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.inject.empty() && same_conditions(r, c);
     };
     const auto found = std::find_if(run.cells.begin(), run.cells.end(), serves);
     return found == run.cells.end() ? nullptr : &*found;

@@ -39,6 +39,12 @@ struct phase_metrics {
     quantiles step_ns;
 };
 
+/// Phases of one kind taken together: prefill@4096 and prefill@32768 are prefill. Only those that have tokens.
+struct kind_metrics {
+    std::string name;
+    std::optional<estimate> added_ns;        ///< per token
+};
+
 using call_numbers = std::array<number, driver_call_kinds>;
 
 /// What the allocator did about running out of memory: medians of counts, bytes and nanoseconds.
@@ -51,8 +57,9 @@ struct recovery_metrics {
 /// The numbers of a pass that completed. Absent ones could not be derived (no reference, no such phase, not known).
 struct pass_numbers {
     bool per_token = true;                   ///< of added_ns
-    std::optional<estimate> added_ns, slowdown;   ///< over the whole pass; paired with the reference
+    std::optional<estimate> added_ns, slowdown;   ///< paired with the reference; per token: of the phases that have tokens
     std::vector<phase_metrics> phases;
+    std::vector<kind_metrics> kinds;         ///< none where all tokens are of one kind
     std::optional<estimate> pp_tokens_per_s, tg_tokens_per_s;
     std::array<quantiles, path_kinds> alloc, free;
     quantiles any_alloc, any_free;

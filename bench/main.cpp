@@ -77,6 +77,8 @@ int main(int argc, char** argv)
     app.footer(std::string("Start with: vrambench run\n\n") + exit_codes);
     command chosen;
     add_run(app, line, chosen);
+    add_fit(app, line, chosen);
+    add_frontier(app, line, chosen);
     add_list(app, chosen);
     add_trace(app, line, chosen);
     add_show(app, chosen);

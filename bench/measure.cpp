@@ -157,6 +157,20 @@ private:
     result_writer* writer_;
 };
 
+/// What an allocator or a device cannot run at all, it cannot run the next time either.
+bool cannot_run(const cell& c)
+{
+    return std::any_of(c.repetitions.begin(), c.repetitions.end(), [](const repetition& r) {
+        return !r.disturbed && r.cold.result.what == status::unsupported;
+    });
+}
+
+void finish(run_document& document, result_writer* writer)
+{
+    document.finished = true;
+    if (writer) writer->write(document);
+}
+
 }  // namespace
 
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
@@ -200,6 +214,10 @@ ending measure(run_plan& plan, const measure_options& options, progress& shown)
         if (i > 0 && !time_is_left()) {
             shown.note("budget used up: " + std::to_string(work.size() - i) + " repetitions were not run");
             return ending::out_of_budget;
+        }
+        if (cannot_run(document.cells[work[i].cell])) {
+            if (i + 1 == wanted) finish(document, writer ? &*writer : nullptr);
+            continue;
         }
         shown.start(i, label(document.cells[work[i].cell]));
         try {

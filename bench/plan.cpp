@@ -1,6 +1,46 @@
 #include "bench/plan.hpp"
 
+#include "spec/errors.hpp"
+#include "workloads/neighbour.hpp"
+#include "workloads/registry.hpp"
+#include "workloads/resident.hpp"
+
+#include <algorithm>
+
 namespace vrambench {
+
+namespace {
+
+void add_resident(planned_workload& w, std::uint64_t bytes)
+{
+    w.recipe = with_resident(w.recipe, w.summary.external_ids, bytes);
+    w.summary = with_resident(w.summary, bytes);
+}
+
+void add_neighbour(planned_workload& w, const neighbour_plan& plan)
+{
+    if (const std::uint64_t last = std::max(plan.from_step, plan.to_step); last > w.summary.steps)
+        throw input_error("--neighbour: step " + std::to_string(last) + " of a trace that has " + std::to_string(w.summary.steps) +
+                          " (" + printable(w.recipe->header().name) + ")");
+    const std::uint64_t own = w.summary.max_external_bytes;
+    w.recipe = with_neighbour(w.recipe, w.summary.external_ids, plan);
+    w.summary = summarise(*w.recipe);
+    w.summary.max_external_bytes = own;
+}
+
+}  // namespace
+
+std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes,
+                                                      const std::string& neighbour, const std::string& target)
+{
+    auto w = std::make_shared<planned_workload>();
+    w->recipe = make_trace(spec, seed, target);
+    w->summary = summarise(*w->recipe);
+    if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
+    if (resident_bytes) add_resident(*w, resident_bytes);
+    if (!neighbour.empty()) add_neighbour(*w, parse_neighbour(neighbour));
+    return w;
+}
 
 const char* to_string(run_mode m)
 {

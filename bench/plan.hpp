@@ -5,7 +5,7 @@
 #include "allocators/registry.hpp"
 #include "bench/measurement.hpp"
 #include "device/registry.hpp"
-#include "workloads/trace.hpp"
+#include "workloads/registry.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +28,14 @@ struct planned_workload {
     trace_summary summary;
 };
 
+/// Makes the workload that `spec` names, with `resident_bytes` of external memory in front (0: none) and a neighbour in it
+/// (as parse_neighbour reads it; empty: none), whose bytes do not count in max_external_bytes: they are not the trace's. Throws
+/// input_error, for a trace without events, and one with too few steps for the neighbour, too. `target` is what target=auto
+/// stands for.
+std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes,
+                                                      const std::string& neighbour = {},
+                                                      const std::string& target = default_target);
+
 struct cell {
     std::string id;                          ///< 16 hexadecimal digits of the canonical spec's FNV-1a hash
     device_choice on;
@@ -38,6 +46,9 @@ struct cell {
     kernel_model kernels = kernel_model::hold;
     std::string kernel_scale = "1";          ///< canonical decimal
     verify_level verify = verify_level::full;
+    std::uint64_t resident_bytes = 0;        ///< external memory in front of the workload, part of `workload` already
+    std::string neighbour;                   ///< neighbour_plan as text, part of `workload` already; empty: none
+    std::string inject;                      ///< fault_rule as text, its seed included; empty: none
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;
 };
@@ -45,5 +56,9 @@ struct cell {
 /// The text whose hash is the cell's id: everything that decides its deterministic results.
 std::string canonical(const cell& c);
 std::string cell_id(const cell& c);
+
+/// Whether the cells differ in nothing but allocator, limit, verification and faults, so that one may be the other's
+/// reference.
+bool same_conditions(const cell& a, const cell& b);
 
 }  // namespace vrambench

@@ -4,9 +4,10 @@
 #include "bench/derive.hpp"
 #include "bench/remote.hpp"
 #include "bench/traffic_target.hpp"
+#include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
-#include "workloads/registry.hpp"
+#include "workloads/neighbour.hpp"
 
 #include <algorithm>
 #include <map>
@@ -15,14 +16,6 @@
 namespace vrambench {
 
 namespace {
-
-std::optional<std::uint64_t> parse_limit(const std::string& text)
-{
-    if (text == "none") return std::nullopt;
-    const std::uint64_t bytes = parse_size(text, "--vram-limit");
-    if (bytes == 0) throw input_error("--vram-limit: 0 bytes leave nothing to allocate from (none means no limit)");
-    return bytes;
-}
 
 /// Canonical, so that 1 and 1.0 are one cell.
 std::string parse_scale(const std::string& text)
@@ -35,29 +28,28 @@ std::string parse_scale(const std::string& text)
 /// Makes each workload once, however many groups name it.
 class workload_shelf {
 public:
-    workload_shelf(std::uint64_t seed, std::string target) : seed_(seed), target_(std::move(target)) {}
+    workload_shelf(std::uint64_t seed, std::string target, std::uint64_t resident_bytes, std::string neighbour)
+        : seed_(seed), target_(std::move(target)), resident_bytes_(resident_bytes), neighbour_(std::move(neighbour))
+    {
+    }
 
     std::shared_ptr<const planned_workload> get(const std::string& spec)
     {
         auto& slot = made_[spec];
-        if (!slot) {
-            auto w = std::make_shared<planned_workload>();
-            w->recipe = make_trace(spec, seed_, target_);
-            w->summary = summarise(*w->recipe);
-            if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
-            slot = std::move(w);
-        }
+        if (!slot) slot = plan_workload(spec, seed_, resident_bytes_, neighbour_, target_);
         return slot;
     }
 
 private:
     std::uint64_t seed_;
     std::string target_;
+    std::uint64_t resident_bytes_;
+    std::string neighbour_;
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
 /// The groups that the request asks for: the default set, or every workload at every limit with every kernel model.
-std::vector<default_group> wanted_groups(const run_request& request)
+std::vector<default_group> wanted_groups(const run_request& request, const device_info& info)
 {
     std::vector<default_group> groups;
     const auto kernels = request.kernels.empty() ? std::vector{kernel_model::hold} : request.kernels;
@@ -68,7 +60,7 @@ std::vector<default_group> wanted_groups(const run_request& request)
                 for (const auto k : kernels) groups.push_back({w, limit, k});
         return groups;
     }
-    groups = default_set(request.size);
+    groups = default_set(request.size, info);
     if (!request.vram_limits.empty()) {    // other limits for the default traffic
         std::vector<default_group> limited;
         for (const auto& g : groups)
@@ -129,41 +121,51 @@ public:
     }
     plan_builder(const run_request& request, run_document& document, answer on)
         : request_(request), document_(document), device_(std::move(on.device)), info_(std::move(on.info)),
-          shelf_(request.seed, std::move(on.target))
+          target_(std::move(on.target)), resident_bytes_(resident_bytes(request.resident)),
+          neighbour_(request.neighbour.empty() ? "" : to_text(parse_neighbour(request.neighbour))),
+          shelf_(request.seed, target_, resident_bytes_, neighbour_)
     {
         for (const auto& a : request.allocators.empty() ? default_allocators() : request.allocators)
             allocators_.push_back(choose_allocator(a));
         for (const auto& s : request.kernel_scales) scales_.push_back(parse_scale(s));
         if (scales_.empty()) scales_.push_back("1");
+        for (const auto& f : request.injections) faults_.push_back(f == "none" ? "" : to_text(parse_fault_rule(f, request.seed)));
+        if (faults_.empty()) faults_.emplace_back();
     }
 
     const device_info& info() const { return info_; }
+    const std::string& target() const { return target_; }
 
     void add(const default_group& group)
     {
         for (const auto& scale : scales_) {
-            for (const auto& a : allocators_) add(make_cell(group, scale, a, false));
+            for (const auto& fault : faults_)
+                for (const auto& a : allocators_) add(make_cell(group, scale, fault, a, false));
             if (!request_.reference) continue;
             default_group unlimited = group;
             unlimited.vram_limit = "none";
-            add(make_cell(unlimited, scale, choose_allocator("ideal"), true));
+            add(make_cell(unlimited, scale, "", choose_allocator("ideal"), true));
         }
     }
 
 private:
-    cell make_cell(const default_group& group, const std::string& scale, const allocator_choice& a, bool reference)
+    cell make_cell(const default_group& group, const std::string& scale, const std::string& fault, const allocator_choice& a,
+                   bool reference)
     {
         cell c;
         c.on = device_;
         c.allocator = a;
         c.workload = shelf_.get(group.workload);
-        c.vram_limit_bytes = parse_limit(group.vram_limit);
+        c.vram_limit_bytes = vram_limit(group.vram_limit, c.workload->summary);
         c.mode = request_.mode;
         check_kernel_time(*c.workload, scale);
         check_mode(*c.workload, request_.mode);
         c.kernels = group.kernels;
         c.kernel_scale = scale;
         c.verify = request_.verify;
+        c.resident_bytes = resident_bytes_;
+        c.neighbour = neighbour_;
+        c.inject = fault;
         c.reference = reference;
         c.id = cell_id(c);
         return c;
@@ -184,9 +186,13 @@ private:
     run_document& document_;
     device_choice device_;
     device_info info_;
+    std::string target_;
+    std::uint64_t resident_bytes_;
+    std::string neighbour_;                  ///< as cell::neighbour
     workload_shelf shelf_;
     std::vector<allocator_choice> allocators_;
     std::vector<std::string> scales_;
+    std::vector<std::string> faults_;        ///< as cell::inject
 };
 
 /// Opens the simulated device once with each limit, so that a limit above its capacity is told before anything is
@@ -232,22 +238,13 @@ std::uint64_t splitmix64(std::uint64_t& state)
 
 }  // namespace
 
-std::vector<default_group> default_set(run_size size)
+std::uint64_t resident_bytes(const std::string& typed)
 {
-    const std::string to = size == run_size::quick ? "8192" : size == run_size::full ? "131072" : "32768";
-    const std::string limit = size == run_size::quick ? "40MiB" : size == run_size::full ? "640MiB" : "160MiB";
-    const std::string events = size == run_size::quick ? "20000" : size == run_size::full ? "1000000" : "100000";
-    const std::string pair = "kv-pair:heads=8,head-dim=128,step=512,to=" + to;
-    const std::string lifo = "random:events=" + events + ",order=lifo";
-    return {
-        {pair, "none", kernel_model::hold},
-        {pair, limit, kernel_model::hold},     // 1.25 x of what is live at the end
-        {pair, "none", kernel_model::traffic},
-        {lifo, "none", kernel_model::hold},
-    };
+    if (typed.empty()) return 0;
+    const std::uint64_t bytes = parse_size(typed, "--resident");
+    if (bytes == 0) throw input_error("--resident: 0 bytes are no memory (leave it out)");
+    return bytes;
 }
-
-std::vector<std::string> default_allocators() { return {"direct", "legacy", "legacy-retry", "async", "vmm", "ideal"}; }
 
 run_plan make_plan(const run_request& request)
 {
@@ -255,12 +252,14 @@ run_plan make_plan(const run_request& request)
     plan.document.plan_seed = request.seed;
     plan_builder builder(request, plan.document);
     plan.device = builder.info();
-    for (const auto& group : wanted_groups(request)) builder.add(group);
+    plan.target = builder.target();
+    for (const auto& group : wanted_groups(request, builder.info())) builder.add(group);
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
     plan.repetitions = request.repetitions.value_or(plan.document.cells.front().on.simulated ? 1 : 9);
     plan.budget_ms = request.budget_ms;
-    if (!plan.budget_ms && request.workloads.empty()) plan.budget_ms = 120'000;    // the default set ends in time
+    if (!plan.budget_ms && request.workloads.empty())    // the default set ends in time
+        plan.budget_ms = plan.device.simulated ? 120'000 : 300'000;
     return plan;
 }
 

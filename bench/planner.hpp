@@ -1,6 +1,7 @@
 #pragma once
 // From what a user asked for to the list of cells, and the order in which their repetitions run.
 
+#include "bench/default_set.hpp"
 #include "bench/run_document.hpp"
 
 #include <cstdint>
@@ -10,17 +11,18 @@
 
 namespace vrambench {
 
-enum class run_size : std::uint8_t { normal, quick, full };
-
 /// The options of `vrambench run`, as typed where they are specs, lists split. Empty lists mean the default set.
 struct run_request {
     std::string device = "auto";
     std::vector<std::string> allocators;         ///< one spec each
     std::vector<std::string> workloads;
-    std::vector<std::string> vram_limits;        ///< sizes, or `none`
+    std::vector<std::string> vram_limits;        ///< as vram_limit() reads them
     run_mode mode = run_mode::eager;
     std::vector<kernel_model> kernels;
     std::vector<std::string> kernel_scales;
+    std::string resident;                        ///< external memory in front of every workload, as resident_bytes() reads it
+    std::string neighbour;                       ///< as parse_neighbour reads it; empty: none
+    std::vector<std::string> injections;         ///< as parse_fault_rule reads them, or `none`; each makes cells of its own
     verify_level verify = verify_level::full;
     std::optional<std::uint64_t> repetitions;
     std::optional<std::uint64_t> budget_ms;
@@ -31,18 +33,13 @@ struct run_request {
     std::string filter;                          ///< --benchmark_filter; empty: everything
 };
 
-/// What the default set is made of.
-struct default_group {
-    std::string workload;
-    std::string vram_limit;                      ///< or "none"
-    kernel_model kernels = kernel_model::hold;
-};
-std::vector<default_group> default_set(run_size size);
-std::vector<std::string> default_allocators();
+/// Bytes that `typed` (--resident) stands for; 0 where it is empty. Throws input_error.
+std::uint64_t resident_bytes(const std::string& typed);
 
 struct run_plan {
     run_document document;                       ///< cells without repetitions
     device_info device;                          ///< as it answered; a GPU's roofline has the rates that were measured
+    std::string target;                          ///< what target=auto of a workload stands for on it
     std::uint64_t repetitions = 1;               ///< of every cell
     std::optional<std::uint64_t> budget_ms;
 };

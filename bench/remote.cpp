@@ -2,9 +2,9 @@
 
 #include "bench/child_process.hpp"
 #include "bench/costs/cost_probe.hpp"
+#include "bench/neighbour_process.hpp"
 #include "bench/repetition_json.hpp"
 #include "spec/errors.hpp"
-#include "workloads/registry.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +45,9 @@ json cell_request(const cell& c, role what)
     json j{{"protocol", protocol}, {"device", c.on.spec}, {"allocator", c.allocator.spec}, {"workload", header.spec},
            {"seed", header.seed}, {"mode", to_string(c.mode)}, {"kernels", to_string(c.kernels)},
            {"kernel_scale", c.kernel_scale}, {"verify", to_string(c.verify)}, {"role", to_string(what)}};
+    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
+    if (!c.inject.empty()) j["inject"] = c.inject;
     j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
     j["rates"] = c.on.rates ? rates_json(*c.on.rates) : json(nullptr);
     return j;
@@ -57,15 +60,15 @@ cell cell_from(const json& j)
     c.on = choose_device(j.at("device").get<std::string>());
     if (!j.at("rates").is_null()) c.on.rates = rates_from(j.at("rates"));
     c.allocator = choose_allocator(j.at("allocator").get<std::string>());
-    auto w = std::make_shared<planned_workload>();
-    w->recipe = make_trace(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>());
-    w->summary = summarise(*w->recipe);
-    c.workload = std::move(w);
+    c.neighbour = j.value("neighbour", "");
+    c.resident_bytes = j.value("resident_bytes", std::uint64_t{0});
+    c.workload = plan_workload(j.at("workload").get<std::string>(), j.at("seed").get<std::uint64_t>(), c.resident_bytes, c.neighbour);
     if (!j.at("vram_limit_bytes").is_null()) c.vram_limit_bytes = j.at("vram_limit_bytes").get<std::uint64_t>();
     c.mode = from_word<run_mode>(j.at("mode").get<std::string>(), 2, "mode");
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kernels");
     c.kernel_scale = j.at("kernel_scale").get<std::string>();
     c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "verify");
+    c.inject = j.value("inject", "");
     return c;
 }
 
@@ -154,6 +157,7 @@ void child_measure(const json& request)
     const role what = from_word<role>(request.at("role").get<std::string>(), 3, "role");
     run_controls controls;
     controls.current_call = shared_call();
+    controls.cold_only = request.value("cold_only", false);
     const repetition r = run_repetition(c, controls, what);
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
@@ -227,7 +231,9 @@ device_choice answering_device(const std::string& typed)
 
 repetition run_in_child(const cell& c, role what, const run_controls& controls)
 {
-    const child_result r = run_child(answering_program(), {"child", "measure"}, cell_request(c, what).dump(), controls.timeout, controls.stop);
+    json request = cell_request(c, what);
+    if (controls.cold_only) request["cold_only"] = true;
+    const child_result r = run_child(answering_program(), {"child", "measure"}, request.dump(), controls.timeout, controls.stop);
     if (r.how == child_result::end::interrupted) throw run_interrupted();
     if (r.how != child_result::end::answered) return without_answer(r, what, controls.timeout);
     try {
@@ -265,6 +271,7 @@ cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std:
 
 int child_main(const std::string& what)
 {
+    if (what == "neighbour") return neighbour_main();
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     const json request = json::parse(text);
     if (what == "info")

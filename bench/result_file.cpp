@@ -2,6 +2,7 @@
 
 #include "bench/atomic_file.hpp"
 #include "bench/derive.hpp"
+#include "bench/document_parts.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 #include "bench/metrics_json.hpp"
@@ -40,41 +41,6 @@ json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs)
     return j;
 }
 
-json device_json(const device_choice& d)
-{
-    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
-}
-
-json allocator_json(const allocator_choice& a)
-{
-    return {{"name", json_text(a.name)},
-            {"title", json_text(a.title)},
-            {"spec", json_text(a.spec)},
-            {"config", pairs_json(a.settings.values())}};
-}
-
-json workload_json(const planned_workload& w)
-{
-    const trace_header& h = w.recipe->header();
-    const trace_summary& s = w.summary;
-    return {{"name", json_text(h.name)},
-            {"spec", json_text(h.spec)},
-            {"params", pairs_json(h.params)},
-            {"seed", h.seed},
-            {"streams", h.streams},
-            {"events", s.events},
-            {"alloc_calls", s.alloc_calls},
-            {"free_calls", s.free_calls},
-            {"launches", s.launches},
-            {"steps", s.steps},
-            {"tokens", s.tokens},
-            {"max_live_bytes", s.max_live_bytes},
-            {"max_live_blocks", s.max_live_blocks},
-            {"max_block_bytes", s.max_block_bytes},
-            {"max_external_bytes", s.max_external_bytes},
-            {"lifo", s.lifo}};
-}
-
 json cell_json(const cell& c, const cell* reference)
 {
     const cell_metrics derived = derive(c, reference);
@@ -89,6 +55,9 @@ json cell_json(const cell& c, const cell* reference)
     j["kernels"] = to_string(c.kernels);
     j["kernel_scale"] = json_text(c.kernel_scale);
     j["verify"] = to_string(c.verify);
+    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
+    if (!c.inject.empty()) j["inject"] = c.inject;
     j["reference"] = c.reference;
     json& repetitions = j["repetitions"] = json::array();
     for (const repetition& r : c.repetitions)
@@ -102,19 +71,6 @@ json environment_json(const std::vector<environment_fact>& facts)
     for (const environment_fact& f : facts)
         j[json_text(f.key).get<std::string>()] = f.is_number ? json(f.number) : json_text(f.text);
     return j;
-}
-
-/// Everything but the cells.
-json head_json(const run_document& run)
-{
-    json command = json::array();
-    for (const std::string& word : run.command) command.push_back(json_text(word));
-    return {{"schema", result_schema},
-            {"kind", "run"},
-            {"finished", run.finished},
-            {"seed", run.plan_seed},
-            {"command", std::move(command)},
-            {"environment", environment_json(run.environment)}};
 }
 
 std::vector<std::pair<std::string, std::string>> pairs_from(const json& j)
@@ -182,6 +138,9 @@ cell cell_from(const json& j)
     c.kernels = from_word<kernel_model>(j.at("kernels").get<std::string>(), 2, "kind of kernels");
     j.at("kernel_scale").get_to(c.kernel_scale);
     c.verify = from_word<verify_level>(j.at("verify").get<std::string>(), 3, "level of verification");
+    if (const auto found = j.find("resident_bytes"); found != j.end()) c.resident_bytes = count_from(*found, "resident_bytes");
+    c.neighbour = j.value("neighbour", "");
+    c.inject = j.value("inject", "");
     j.at("reference").get_to(c.reference);
     c.repetitions = repetitions_from(j.at("repetitions"));
     return c;
@@ -201,30 +160,10 @@ std::vector<environment_fact> environment_from(const json& j)
     return facts;
 }
 
-/// Objects down to `depth` and arrays of objects are spread over lines, so that files can be read and compared by line;
-/// the rest stays on one line.
-void print(std::string& out, const json& j, int depth, int indent)
-{
-    const bool spread = depth > 0 && !j.empty() && (j.is_object() || (j.is_array() && j.front().is_object()));
-    if (!spread) {
-        out += j.dump(-1, ' ', false, json::error_handler_t::replace);
-        return;
-    }
-    const std::string margin(static_cast<std::size_t>(indent + 1), ' ');
-    out += j.is_object() ? "{\n" : "[\n";
-    for (auto item = j.begin(); item != j.end(); ++item) {
-        if (item != j.begin()) out += ",\n";
-        out += margin;
-        if (j.is_object()) out += json(item.key()).dump() + ": ";
-        print(out, *item, depth - 1, indent + 1);
-    }
-    out += "\n" + margin.substr(1) + (j.is_object() ? "}" : "]");
-}
-
 std::string cell_text(const cell& c, const cell* reference)
 {
     std::string text;
-    print(text, cell_json(c, reference), 3, 2);
+    print_json(text, cell_json(c, reference), 3, 2);
     return text;
 }
 
@@ -233,7 +172,7 @@ template <typename Texts>
 std::string document_text(const run_document& run, const Texts& texts)
 {
     std::string head;
-    print(head, head_json(run), 2, 0);
+    print_json(head, head_json(run, "run"), 2, 0);
     std::size_t size = head.size() + 64;
     for (std::size_t i = 0; i < run.cells.size(); ++i) size += texts(i).size() + 4;
     std::string out;
@@ -292,9 +231,74 @@ json parse_result(const std::string& path)
 
 }  // namespace
 
+json device_json(const device_choice& d)
+{
+    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+}
+
+json allocator_json(const allocator_choice& a)
+{
+    return {{"name", json_text(a.name)},
+            {"title", json_text(a.title)},
+            {"spec", json_text(a.spec)},
+            {"config", pairs_json(a.settings.values())}};
+}
+
+json workload_json(const planned_workload& w)
+{
+    const trace_header& h = w.recipe->header();
+    const trace_summary& s = w.summary;
+    return {{"name", json_text(h.name)},
+            {"spec", json_text(h.spec)},
+            {"params", pairs_json(h.params)},
+            {"seed", h.seed},
+            {"streams", h.streams},
+            {"events", s.events},
+            {"alloc_calls", s.alloc_calls},
+            {"free_calls", s.free_calls},
+            {"launches", s.launches},
+            {"steps", s.steps},
+            {"tokens", s.tokens},
+            {"max_live_bytes", s.max_live_bytes},
+            {"max_live_blocks", s.max_live_blocks},
+            {"max_block_bytes", s.max_block_bytes},
+            {"max_external_bytes", s.max_external_bytes},
+            {"lifo", s.lifo}};
+}
+
+json head_json(const run_document& run, const char* kind)
+{
+    json command = json::array();
+    for (const std::string& word : run.command) command.push_back(json_text(word));
+    return {{"schema", result_schema},
+            {"kind", kind},
+            {"finished", run.finished},
+            {"seed", run.plan_seed},
+            {"command", std::move(command)},
+            {"environment", environment_json(run.environment)}};
+}
+
+void print_json(std::string& out, const json& j, int depth, int indent)
+{
+    const bool spread = depth > 0 && !j.empty() && (j.is_object() || (j.is_array() && j.front().is_object()));
+    if (!spread) {
+        out += j.dump(-1, ' ', false, json::error_handler_t::replace);
+        return;
+    }
+    const std::string margin(static_cast<std::size_t>(indent + 1), ' ');
+    out += j.is_object() ? "{\n" : "[\n";
+    for (auto item = j.begin(); item != j.end(); ++item) {
+        if (item != j.begin()) out += ",\n";
+        out += margin;
+        if (j.is_object()) out += json(item.key()).dump() + ": ";
+        print_json(out, *item, depth - 1, indent + 1);
+    }
+    out += "\n" + margin.substr(1) + (j.is_object() ? "}" : "]");
+}
+
 json to_json(const run_document& run)
 {
-    json j = head_json(run);
+    json j = head_json(run, "run");
     json& cells = j["cells"] = json::array();
     for (const cell& c : run.cells) cells.push_back(cell_json(c, reference_of(run, c)));
     return j;

@@ -1,9 +1,11 @@
 #include "bench/runner.hpp"
 
+#include "bench/child_process.hpp"
 #include "bench/clock_watch.hpp"
 #include "bench/failure_cause.hpp"
 #include "bench/kernel_clock.hpp"
 #include "bench/long_calls.hpp"
+#include "bench/neighbour_process.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -131,6 +133,8 @@ private:
     void synchronise(const event& e);
     template <class F> void beside_the_allocator(driver_call what, F call);
     void fold_device_peak();
+    /// Whether somebody else takes this external block: the last one, where there is a neighbour.
+    bool is_neighbour(std::uint32_t external_id) const { return neighbour_ && external_id + 1 == summary_.external_ids; }
     void external_allocate(const event& e);
     void external_free(std::uint32_t id);
     void graph_begin(const event& e);
@@ -178,6 +182,7 @@ private:
     driver_call_counts calls_before_{}, refused_before_{}, external_calls_{};
     allocator_stats stats_before_;
     std::uint64_t hazards_before_ = 0;
+    outside_memory* neighbour_ = nullptr;
 };
 
 void pass_runner::begin()
@@ -201,6 +206,7 @@ void pass_runner::begin()
 
 pass_measurement pass_runner::run(const run_controls& controls)
 {
+    neighbour_ = controls.neighbour;
     try {
         begin();
         execute_all(controls);
@@ -369,7 +375,10 @@ void pass_runner::fold_device_peak()
 void pass_runner::external_allocate(const event& e)
 {
     device_ptr p = 0;
-    beside_the_allocator(driver_call::malloc, [&] { return (p = device_.malloc(e.bytes)) != 0; });
+    if (is_neighbour(e.id))    // no call of ours
+        beside_the_allocator(driver_call::malloc, [&] { return p = neighbour_->take(e.bytes), false; });
+    else
+        beside_the_allocator(driver_call::malloc, [&] { return (p = device_.malloc(e.bytes)) != 0; });
     if (!p) external_failed(e);
     externals_[e.id] = {p, e.bytes, e.bytes, born_++, 0};
     external_live_ += e.bytes;
@@ -380,6 +389,7 @@ void pass_runner::external_allocate(const event& e)
 void pass_runner::external_free(std::uint32_t id)
 {
     beside_the_allocator(driver_call::free, [&] {
+        if (is_neighbour(id)) return neighbour_->give_back(), false;
         device_.free(externals_[id].pointer);
         return true;
     });
@@ -448,7 +458,8 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
 {
     outcome o = scene_of_failure(status::oom);
     const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
-                              device_.info().physical_block, device_.info().shared_up_to, a.why};
+                              device_.info().physical_block, device_.info().shared_up_to,
+                              a.why != failure::address_space && device_.refused_on_purpose() ? failure::injected : a.why};
     o.cause = judge_failure(scene, allocator_);
     o.message = "wanted " + human_size(e.bytes) + " for " + o.tag + ", live " + human_size(live_) + ", unused by the allocator " +
                 human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
@@ -463,6 +474,10 @@ void pass_runner::external_failed(const event& e)
     const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
     if (starved) o.what = status::starved;
     o.cause = "external";
+    if (device_.refused_on_purpose()) {
+        o.what = status::oom;
+        o.cause = "injected";
+    }
     o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
                 (starved ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
     throw pass_ended{o};
@@ -590,6 +605,7 @@ device_options options_for(const cell& c, role what, const run_controls& control
     o.vram_limit_bytes = c.vram_limit_bytes;
     o.follow_free_memory = what == role::memory;
     o.current_call = controls.current_call;
+    if (!c.inject.empty()) o.inject = parse_fault_rule(c.inject, 0);
     o.check = c.verify == verify_level::off  ? integrity_check::off
               : what == role::verify         ? integrity_check::full
               : c.on.simulated && c.verify == verify_level::full ? integrity_check::full
@@ -640,6 +656,16 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     const trace& t = *c.workload->recipe;
     const trace_summary& summary = c.workload->summary;
     r.what = what;
+    std::unique_ptr<outside_memory> neighbour;    // its context is there before the limit is set, and after the last look at what is free
+    run_controls with_neighbour = controls;
+    if (!c.neighbour.empty() && !c.on.simulated) {
+        try {
+            neighbour = std::make_unique<neighbour_process>(own_program(), c.on.spec);
+        } catch (const unsupported_error& e) {
+            return not_started(std::move(r), status::unsupported, e.what());
+        }
+        with_neighbour.neighbour = neighbour.get();
+    }
     const auto dev = open_device(c.on, options_for(c, what, controls));
     dev->set_streams(summary.streams);
     const kernel_settings kernels{c.kernels, parse_number(c.kernel_scale, "--kernel-scale", 0.0, 1e6)};
@@ -660,9 +686,9 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
         return not_started(std::move(r), status::crashed, e.what());
     }
     r.before = dev->condition();
-    r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
-    if (r.cold.result.what == status::completed)
-        r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, controls);
+    r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
+    if (r.cold.result.what == status::completed && !controls.cold_only)
+        r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
     r.after = dev->condition();
     const driver_call_counts before = dev->calls();
     alloc.reset();

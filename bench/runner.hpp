@@ -20,9 +20,19 @@ public:
     run_interrupted() : std::runtime_error("interrupted") {}
 };
 
+/// Memory of the device that somebody else takes (a second process).
+class outside_memory {
+public:
+    virtual ~outside_memory() = default;
+    virtual bool take(std::uint64_t bytes) = 0;              ///< false: there is not that much
+    virtual void give_back() = 0;                            ///< what was taken last
+};
+
 struct run_controls {
     const std::atomic<bool>* stop = nullptr;                 ///< set by a signal handler; null: never
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
+    outside_memory* neighbour = nullptr;                     ///< takes the trace's last external block; null: the device does
+    bool cold_only = false;                                  ///< no steady pass: only whether the trace completes is asked
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
     volatile std::uint8_t* current_call = nullptr;           ///< see device_options
 };

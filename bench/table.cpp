@@ -129,6 +129,30 @@ std::string row_lines(const table_row& r, const layout& l, const table_style& st
     return out + "\n";
 }
 
+const char* const kind_title = "added ns/token, cold / steady";
+
+/// What a token of each kind costs: a prompt's and a decoded one have nothing in common.
+std::string kind_lines(const table_group& g, const layout& l, const table_style& style)
+{
+    if (g.kinds.empty()) return "";
+    const std::size_t title = std::max(l.title, columns(kind_title));
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < g.kinds.size(); ++k) {
+        widths.push_back(columns(g.kinds[k]));
+        for (const table_row& r : g.rows)
+            if (r.finished) widths[k] = std::max(widths[k], columns(r.by_kind[k]));
+    }
+    std::string heading = left(kind_title, title), out;
+    for (std::size_t k = 0; k < g.kinds.size(); ++k) heading += spaces(gap) + right(g.kinds[k], widths[k]);
+    for (const table_row& r : g.rows) {
+        if (!r.finished) continue;
+        out += left(r.title, title);
+        for (std::size_t k = 0; k < g.kinds.size(); ++k) out += spaces(gap) + right(r.by_kind[k], widths[k]);
+        out += "\n";
+    }
+    return painted(heading, bold, style) + "\n" + out;
+}
+
 /// A `|` would end a Markdown cell.
 std::string escaped(const std::string& s)
 {
@@ -162,6 +186,24 @@ std::string markdown_row(const table_row& r)
     return line + "\n";
 }
 
+std::string markdown_kinds(const table_group& g)
+{
+    if (g.kinds.empty()) return "";
+    std::string out = std::string("\n| ") + kind_title + " |", rule = "|---|";
+    for (const std::string& k : g.kinds) {
+        out += " " + escaped(k) + " |";
+        rule += "--:|";
+    }
+    out += "\n" + rule + "\n";
+    for (const table_row& r : g.rows) {
+        if (!r.finished) continue;
+        out += "| " + escaped(r.title) + " |";
+        for (const std::string& v : r.by_kind) out += " " + escaped(v) + " |";
+        out += "\n";
+    }
+    return out;
+}
+
 const char* const nothing = "Nothing was planned: the run has no cells.\n";
 const char* const unfinished = "This run is not finished: the table shows what was measured so far.\n";
 
@@ -186,6 +228,7 @@ std::string comparison_table(const run_document& run, const table_style& style)
         if (!out.empty()) out += "\n";
         out += wrapped(g.workload, style.width, 4) + wrapped("  on " + g.facts, style.width, 4) + heading_lines(g, l, style);
         for (const table_row& r : g.rows) out += row_lines(r, l, style);
+        out += kind_lines(g, l, style);
     }
     return out + "\n" + table_legend + "\n";
 }
@@ -199,6 +242,7 @@ std::string markdown_table(const run_document& run)
         if (!out.empty()) out += "\n";
         out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading(g);
         for (const table_row& r : g.rows) out += markdown_row(r);
+        out += markdown_kinds(g);
     }
     return out + "\n" + table_legend + "\n";
 }

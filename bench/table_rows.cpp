@@ -98,7 +98,15 @@ std::string outcome_words(const pass_metrics& m)
     return shown(words);
 }
 
-table_row row_of(const run_document& run, const cell& c)
+std::string added_of_kind(const std::optional<pass_metrics>& m, const std::string& kind)
+{
+    if (!m || !m->numbers) return "-";
+    for (const kind_metrics& k : m->numbers->kinds)
+        if (k.name == kind && k.added_ns) return short_number(as_double(k.added_ns->median));
+    return "-";
+}
+
+table_row row_of(const run_document& run, const cell& c, std::vector<std::string>& kinds)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
     table_row row;
@@ -106,7 +114,11 @@ table_row row_of(const run_document& run, const cell& c)
     if (c.reference) row.title += " (reference)";
     row.outcome = outcome_words(m.cold);
     row.finished = m.cold.numbers.has_value();
-    if (row.finished) row.values = values_of(m, timer_floor_ns(run, c));
+    if (!row.finished) return row;
+    row.values = values_of(m, timer_floor_ns(run, c));
+    if (kinds.empty())
+        for (const kind_metrics& k : m.cold.numbers->kinds) kinds.push_back(k.name);
+    for (const std::string& k : kinds) row.by_kind.push_back(added_of_kind(m.cold, k) + " / " + added_of_kind(m.steady, k));
     return row;
 }
 
@@ -127,14 +139,11 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
     facts += std::string(", kernels ") + to_string(c.kernels);
     if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
+    if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
+    if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
+    if (!c.inject.empty()) facts += ", inject " + c.inject;
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;
-}
-
-bool same_conditions(const cell& a, const cell& b)
-{
-    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
-           a.workload->recipe->header().spec == b.workload->recipe->header().spec;
 }
 
 /// Cells that are compared with each other; references join every group of their conditions, unless nothing else is there.
@@ -143,7 +152,8 @@ std::vector<std::vector<const cell*>> grouped(const run_document& run)
     std::vector<std::vector<const cell*>> groups;
     const auto join = [&](const cell& c) {
         const auto fits = [&](const auto& g) {
-            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes;
+            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes &&
+                   g.front()->inject == c.inject;
         };
         const auto group = std::find_if(groups.begin(), groups.end(), fits);
         if (group != groups.end()) group->push_back(&c);
@@ -187,7 +197,7 @@ std::vector<table_group> table_groups(const run_document& run)
         g.per_token = first.workload->summary.tokens > 0;
         g.workload = shown(first.workload->recipe->header().spec);
         g.facts = shown(facts_of(run, first, g.per_token));
-        for (const cell* c : cells) g.rows.push_back(row_of(run, *c));
+        for (const cell* c : cells) g.rows.push_back(row_of(run, *c, g.kinds));
     }
     return groups;
 }

@@ -24,12 +24,14 @@ struct table_row {
     std::string outcome;                     ///< "completed", or why there is nothing to compare
     bool finished = false;                   ///< false: `values` are empty
     std::array<std::string, value_columns> values;
+    std::vector<std::string> by_kind;        ///< "cold / steady" added time for each of the group's kinds
 };
 
 struct table_group {
     std::string workload;                    ///< canonical spec
     std::string facts;                       ///< "simulated h200, limit 512 MiB, 8,192 tokens, ..."
     bool per_token = true;
+    std::vector<std::string> kinds;          ///< of phases, where tokens are of more than one: prefill, decode, replay
     std::vector<table_row> rows;
 };
 

@@ -206,8 +206,10 @@ public:
     virtual block_observer* observer() { return nullptr; }
 
     /// Successful calls since construction, and those that answered out of memory.
-    const driver_call_counts& calls() const { return calls_; }
-    const driver_call_counts& refused_calls() const { return refused_; }
+    virtual driver_call_counts calls() const { return calls_; }
+    virtual driver_call_counts refused_calls() const { return refused_; }
+    /// Whether the last call that takes memory was refused by an injected fault, not for want of memory.
+    virtual bool refused_on_purpose() const { return false; }
 
 protected:
     void count(driver_call call) { ++calls_[static_cast<std::size_t>(call)]; }

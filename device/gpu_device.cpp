@@ -153,6 +153,9 @@ private:
     void warm_up();
     void touch(launch_arguments& a, const kernel_access& access);
     void match_timers();
+    double chain_ns(launch_stamp* stamp);
+    void measure_stamp_cost();
+    std::uint64_t verifying_ns(const launch_arguments& a) const;
     bool is_logged() const { return options_.stamps && launches_ <= stamp_slots && !replayed_; }
     const launch_log& log();
     std::uint64_t overruns() const;
@@ -175,6 +178,7 @@ private:
     mismatch_report* report_ = nullptr;
     std::unique_ptr<pattern_keeper> keeper_;
     std::uint64_t launches_ = 0;                ///< since reset_activity()
+    std::uint64_t stamp_cost_ns_ = 0;           ///< device time that the stamps add to a launch
     std::vector<std::int64_t> launched_ps_;     ///< host time of each, a ring like the stamps
     std::uint64_t stated_ = 0;                  ///< of the launches, those whose stated time their writing may outlast
     std::uint64_t overruns_before_ = 0;
@@ -246,6 +250,8 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     if (options_.check != integrity_check::off) keeper_ = std::make_unique<pattern_keeper>(report_);
     set_streams(1);
     warm_up();
+    measure_stamp_cost();
+    reset_activity();
 }
 
 gpu_device::~gpu_device()
@@ -289,6 +295,32 @@ void gpu_device::warm_up()
     void* p = nullptr;
     check(driver_call::malloc, gpu::malloc(&p, 4 * MiB));
     check(driver_call::free, gpu::free(p));
+}
+
+/// Launches that take `hold_ns` each, back to back; nanoseconds of one.
+double gpu_device::chain_ns(launch_stamp* stamp)
+{
+    constexpr int n = 200;
+    launch_arguments a;
+    a.hold_ns = 8000;    // longer than the host takes to launch
+    a.stamp = stamp;
+    a.report = report_;
+    check(driver_call::sync, device_sync());
+    const std::int64_t begin = clock_.now_ps();
+    for (int i = 0; i < n; ++i) check(driver_call::launch, launch_work(streams_[0], properties_.multiprocessors, a));
+    check(driver_call::sync, device_sync());
+    return static_cast<double>(clock_.now_ps() - begin) / (1000.0 * n);
+}
+
+/// What the stamps add to a launch. A stamped launch is made shorter by that, so that the trace takes the time that it would
+/// take unmeasured.
+void gpu_device::measure_stamp_cost()
+{
+    if (!options_.stamps) return;
+    std::vector<double> added;
+    for (int i = 0; i < 5; ++i) added.push_back(chain_ns(stamps_) - chain_ns(nullptr));
+    std::sort(added.begin(), added.end());
+    stamp_cost_ns_ = static_cast<std::uint64_t>(std::clamp(added[added.size() / 2], 0.0, 2000.0));
 }
 
 /// Takes memory until what is free is at most the limit, in blocks from the largest that fit down to the smallest physical
@@ -564,13 +596,27 @@ void gpu_device::touch(launch_arguments& a, const kernel_access& access)
     a.blocks[a.n_blocks++] = b;
 }
 
+/// About what verifying takes, so that it can begin that much before the stated time is over.
+std::uint64_t gpu_device::verifying_ns(const launch_arguments& a) const
+{
+    std::uint64_t words = 0;
+    for (int n = 0; n < a.n_blocks; ++n)
+        if (a.blocks[n].verify) words += a.blocks[n].count / a.stride;
+    if (words == 0) return 0;
+    constexpr std::uint64_t start_ns = 2000;    // the first words to arrive, with some reserve
+    // Reading alone, with a stride, gets about half of what a copy reads and writes.
+    return start_ns + static_cast<std::uint64_t>(16e9 * static_cast<double>(words) / static_cast<double>(info_.bytes_per_second));
+}
+
 void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses)
 {
     const calling c(*this, driver_call::launch);
     launch_arguments a;
     for (const auto& access : accesses) touch(a, access);
     a.stride = options_.check == integrity_check::full ? 1 : sample_stride;
-    a.hold_ns = static_cast<unsigned long long>(picoseconds / 1000);
+    const auto stated = static_cast<std::uint64_t>(picoseconds / 1000);
+    a.hold_ns = stated - std::min(stated, stamp_cost_ns_);
+    a.verify_at_ns = a.hold_ns - std::min<std::uint64_t>(a.hold_ns, verifying_ns(a));
     a.launch = launches_;
     a.report = report_;
     if (a.n_blocks > 0 && a.hold_ns > 0) ++stated_;

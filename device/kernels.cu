@@ -60,6 +60,14 @@ __device__ void verify_block(const touched_block& b, const launch_arguments& a)
     }
 }
 
+__device__ void hold(unsigned long long began, unsigned long long ns)
+{
+    if (threadIdx.x == 0)
+        while (now_ns() - began < ns) {
+        }
+    __syncthreads();
+}
+
 __global__ void work(launch_arguments a)
 {
     __shared__ unsigned long long began;
@@ -71,15 +79,13 @@ __global__ void work(launch_arguments a)
     for (int n = 0; n < a.n_blocks; ++n)
         if (a.blocks[n].write) write_block(a.blocks[n], a.seed);
     __syncthreads();
-    if (threadIdx.x == 0) {
-        if (blockIdx.x == 0 && now_ns() - began > a.hold_ns && a.n_blocks > 0 && a.hold_ns > 0) atomicAdd(&a.report->overruns, 1ull);
-        while (now_ns() - began < a.hold_ns) {
-        }
-    }
-    __syncthreads();
+    if (threadIdx.x == 0 && blockIdx.x == 0 && now_ns() - began > a.hold_ns && a.n_blocks > 0 && a.hold_ns > 0)
+        atomicAdd(&a.report->overruns, 1ull);
+    hold(began, a.verify_at_ns);
     for (int n = 0; n < a.n_blocks; ++n)
         if (a.blocks[n].verify) verify_block(a.blocks[n], a);
     __syncthreads();
+    hold(began, a.hold_ns);
     if (threadIdx.x == 0 && a.stamp) atomicMin(&a.stamp->inverted_end, ~now_ns());
 }
 

@@ -43,6 +43,7 @@ struct launch_arguments {
     int n_blocks = 0;
     unsigned stride = 1;             ///< verify every stride-th group of 64 words: 1 is every word
     unsigned long long hold_ns = 0;
+    unsigned long long verify_at_ns = 0;    ///< since the start: verifying is part of the stated time, and the last part of it
     unsigned long long seed = 0;
     unsigned long long launch = 0;   ///< index, for reports
     launch_stamp* stamp = nullptr;   ///< null: the launch is not stamped

@@ -152,7 +152,9 @@ device_choice choose_device(std::string_view text)
     return choose_sim(parse_spec("sim:h200"));
 }
 
-std::unique_ptr<device> open_device(const device_choice& choice, const device_options& options)
+namespace {
+
+std::unique_ptr<device> open_plain(const device_choice& choice, const device_options& options)
 {
     if (choice.kind == "sim") return open_sim(choice, options);
 #if defined(VRAMBENCH_HAVE_CUDA)
@@ -163,6 +165,14 @@ std::unique_ptr<device> open_device(const device_choice& choice, const device_op
     }
 #endif
     throw input_error("no device " + in_quotes(choice.spec) + " in this build");
+}
+
+}  // namespace
+
+std::unique_ptr<device> open_device(const device_choice& choice, const device_options& options)
+{
+    auto opened = open_plain(choice, options);
+    return options.inject ? inject_faults(std::move(opened), *options.inject) : std::move(opened);
 }
 
 }  // namespace vrambench

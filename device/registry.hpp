@@ -2,6 +2,7 @@
 // The devices that a user can name.
 
 #include "device/device.hpp"
+#include "device/injected_faults.hpp"
 #include "spec/spec.hpp"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct device_options {
     std::optional<card_rates> rates = {};            ///< a GPU: open_device puts the choice's here
     bool follow_free_memory = false;                 ///< a GPU: ask for free memory after every call that may change it
     volatile std::uint8_t* current_call = nullptr;   ///< a GPU: holds the driver call being made (driver_call + 1; 0: none)
+    std::optional<fault_rule> inject = {};           ///< calls that answer out of memory on purpose
 };
 
 const std::vector<const entry*>& device_entries();

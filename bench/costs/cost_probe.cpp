@@ -27,7 +27,8 @@ std::vector<std::uint64_t> sizes_up_to(std::uint64_t most, bool quick)
 
 void describe_device(cost_probe& p)
 {
-    const device_info& info = p.dev.info();
+    device_info info = p.dev.info();
+    if (const auto rates = p.dev.measure_rates()) use_rates(info, *rates);
     const memory_info memory = p.dev.query_memory();
     p.report.words = {{"kind", info.kind}, {"name", info.name}, {"spec", info.spec}};
     p.report.words["simulated"] = info.simulated ? "yes" : "no";

@@ -94,8 +94,7 @@ std::string source_text(const cost_summary& s, const calibration& how)
     if (const auto driver = word(s, "driver_version"); !driver.empty())
         said += ", driver " + driver + ", runtime " + word(s, "runtime_version");
     return said + ", " + how.date + ": medians over " + std::to_string(s.processes) +
-           (s.processes == 1 ? " process" : " processes") + ". physical_block, shared_up_to, vmm_granularity, flops_per_second and " +
-           "bytes_per_second are what the device layer says; all else was measured.";
+           (s.processes == 1 ? " process" : " processes") + ". physical_block, shared_up_to and vmm_granularity are what the device layer says; all else was measured.";
 }
 
 json about_measuring(const cost_summary& s, const calibration& how)
@@ -149,7 +148,7 @@ void print(const json& j, std::size_t indent, std::string& out)
 
 std::string profile_text(const cost_summary& s, const calibration& how)
 {
-    json j{{"schema", "vrambench.profile/1"}, {"name", text(profile_name(word(s, "name")))},
+    json j{{"schema", "vrambench.profile/1"}, {"name", text(profile_name(how.name.empty() ? word(s, "name") : how.name))},
            {"source", text(source_text(s, how))}};
     j.update(card_memory(s));
     j["pool_rules"] = "cuda";

@@ -12,6 +12,7 @@ namespace vrambench::costs {
 struct calibration {
     std::vector<std::string> command;        ///< as typed
     std::string date;                        ///< 2026-11-30
+    std::string name;                        ///< of the profile; empty: after the card
     std::uint64_t asked = 0;                 ///< processes
     bool interrupted = false;
     std::vector<std::string> failures;       ///< of processes that gave no answer, one line each

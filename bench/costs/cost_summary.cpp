@@ -27,6 +27,12 @@ std::vector<std::uint64_t> cost_summary::sizes(const std::string& call, situatio
     return found;
 }
 
+/// Processes differ in the margin that they see; none was seen to need less than the least of them.
+std::int64_t fact_of(const std::string& key, samples values)
+{
+    return key.ends_with("_margin") ? *std::min_element(values.begin(), values.end()) : spread_of(std::move(values)).median;
+}
+
 cost_summary summarise(const std::vector<cost_report>& reports)
 {
     cost_summary s;
@@ -40,7 +46,7 @@ cost_summary summarise(const std::vector<cost_report>& reports)
         for (const auto& note : r.notes) ++notes[note];
     }
     for (auto& [key, v] : values) s.ps[key] = spread_of(std::move(v));
-    for (auto& [key, v] : facts) s.facts[key] = static_cast<std::uint64_t>(spread_of(std::move(v)).median);
+    for (auto& [key, v] : facts) s.facts[key] = static_cast<std::uint64_t>(fact_of(key, std::move(v)));
     for (const auto& [note, n] : notes)
         s.notes.push_back(note + " (" + std::to_string(n) + " of " + std::to_string(reports.size()) + " processes)");
     if (!reports.empty()) s.words = reports.front().words;

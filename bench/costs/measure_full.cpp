@@ -62,12 +62,13 @@ void measure_cleaning(cost_probe& p, held_memory& ballast, std::uint64_t much)
     p.report.facts["clean_bytes_per_second"] = static_cast<std::uint64_t>(static_cast<__int128>(much) * 1'000'000'000'000 / took);
 }
 
-/// Fills the card block by block; what is left free when the next one is refused. 0 where no block is kept back.
+/// Fills the card block by block; the least that must then be kept back: with one byte less the block would have been served. 0
+/// where no block is kept back.
 template <class Take> std::uint64_t left_when_refused(cost_probe& p, std::uint64_t block, Take take)
 {
     while (take(block)) {}
     const std::uint64_t left = p.dev.query_memory().free_bytes;
-    return left < block ? 0 : left;
+    return left < block ? 0 : left - block + 1;
 }
 
 void measure_margins(cost_probe& p, held_memory& ballast)

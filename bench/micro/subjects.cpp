@@ -1,6 +1,7 @@
 #include "bench/micro/subjects.hpp"
 
 #include "allocators/registry.hpp"
+#include "device/injected_faults.hpp"
 
 #include <algorithm>
 #include <random>
@@ -62,9 +63,11 @@ warm_list_pool::warm_list_pool(int blocks) : pool_(make_allocator(choose_allocat
     }
 }
 
-warm_allocator::warm_allocator(const char* spec, std::uint64_t bytes)
-    : subject_(make_allocator(choose_allocator(spec), device_, 1)), bytes_(bytes)
+warm_allocator::warm_allocator(const char* spec, std::uint64_t bytes, bool faults)
+    : device_(std::make_unique<null_device>()), bytes_(bytes)
 {
+    if (faults) device_ = inject_faults(std::move(device_), parse_fault_rule("oom@1000000000000", 1));
+    subject_ = make_allocator(choose_allocator(spec), *device_, 1);
     const one_pair t(bytes);
     subject_->prepare(t, summarise(t));
     pair();

@@ -38,10 +38,11 @@ private:
     std::uint64_t request_ = 0, too_large_ = 0;
 };
 
-/// An allocator by its spec, warmed with one pair of `bytes`; `ideal` is prepared for just this pair.
+/// An allocator by its spec, warmed with one pair of `bytes`; `ideal` is prepared for just this pair. `faults`: on a device
+/// with injected faults that are never due.
 class warm_allocator {
 public:
-    warm_allocator(const char* spec, std::uint64_t bytes);
+    warm_allocator(const char* spec, std::uint64_t bytes, bool faults = false);
 
     allocator& subject() { return *subject_; }
     void pair()
@@ -51,7 +52,7 @@ public:
     }
 
 private:
-    null_device device_;
+    std::unique_ptr<device> device_;
     std::unique_ptr<allocator> subject_;
     std::uint64_t bytes_;
 };

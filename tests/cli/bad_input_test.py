@@ -153,7 +153,7 @@ class UnknownNames(BadInputTest):
 
 class Missing(BadInputTest):
     def test_values_of_options(self):
-        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--mode", "--repetitions", "--budget", "--seed",
+        for option in ("--device", "--allocator", "--workload", "--vram-limit", "--inject", "--neighbour", "--resident", "--mode", "--repetitions", "--budget", "--seed",
                        "--verify", "--kernels", "--kernel-scale", "--timeout", "--out"):
             self.refused(["run", option], option)
             # An empty value is a script's unset variable, not a default.
@@ -191,9 +191,22 @@ class SizesAndNumbers(BadInputTest):
                ("1MB", "1MiB"), ("1GB", "1GiB"), ("1g", "1GiB"), ("1 GiB", "1 GiB"), ("GiB", "'GiB'"), ("0x100", "'0x100'"),
                ("1e9", "'1e9'"), ("nan", "'nan'"), ("inf", "'inf'"), ("99999999999999999999999GiB", "too large"),
                ("18446744073709551616", "too large"), ("16777216TiB", "too large"), ("18446744073709551615", "too large"),
-               ("+1GiB", "'+1GiB'"), ("1GiB,x", "'x'"), ("unlimited", "'unlimited'")]
+               ("+1GiB", "'+1GiB'"), ("1GiB,x", "'x'"), ("unlimited", "'unlimited'"), ("0x", "'0x'"), ("1.x", "1.25x"), ("-1x", "'-1x'"),
+               ("1e3x", "1.25x"), ("9999999x", "too large"), ("0%", "'0%'"), ("1GiBx", "'1GiBx'")]
         for value, *words in bad:
             self.refused([*RUN, "--vram-limit", value], "--vram-limit", *words)
+
+    def test_injections(self):
+        for value, word in (("oom", "oom@3"), ("oom@0", "0"), ("oom@x", "'x'"), ("oom@every:0", "0"), ("oom@p:0", "p"), ("oom@p:2", "p"),
+                            ("oom@evry:3", "evry"), ("mallc:oom@1", "'malloc'"), ("free:oom@1", "malloc, malloc_async, create"),
+                            ("oom@3,", "oom@3"), ("oom@-1", "'-1'"), ("oom@99999999999999999999", "too large"), ("oom@p:0.1/seed:x", "'x'")):
+            self.refused([*RUN, *SIM, "--inject", value], "--inject", word)
+
+    def test_neighbours(self):
+        for value, word in (("2GiB", "2GiB@step:40"), ("2GiB@40", "2GiB@step:40"), ("@step:1", "''"), ("0@step:1", "no memory"), ("1GB@step:1", "1GiB"),
+                            ("1GiB@step:0", "0"), ("1GiB@step:x", "'x'"), ("1GiB@step:2..2", "before it takes"), ("1GiB@step:2..1", "before it takes"),
+                            ("1GiB@step:5", "step 5 of a trace that has 4"), ("1GiB@step:1..9", "step 9 of a trace that has 4")):
+            self.refused([*RUN, *SIM, "--neighbour", value], "--neighbour", word)
 
     def test_limit_above_capacity(self):
         self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")
@@ -251,6 +264,33 @@ class SizesAndNumbers(BadInputTest):
                         "block=0", "block=3", "block=100", "block=255", "block=300", "block=3MiB", "block=2TiB", "block=-1",
                         "pool=1"):
             self.refused([*RUN, "--device", f"sim:h200,{setting}"], setting.partition("=")[0])
+
+
+class Fit(BadInputTest):
+    def test_ranges(self):
+        fit = ["fit", *SIM, "--out", "fit.json"]
+        base = [*fit, "--workload", "kv-pair:heads=1,head-dim=64,step=512", "--vary"]
+        self.refused_each(
+            ([*base, "to"], "--vary", "to=4096..262144"), ([*base, "to=5"], "--vary"), ([*base, "to=9..2"], "ends before"),
+            ([*base, "to=1..x"], "'x'"), ([*base, "to=1..2:0"], "step of 0"), ([*base, "tu=512..1024"], "'tu'"),
+            ([*base, "to=0..1024"], "to", "0"), ([*base, "to=1..1024", "--vram-limit", "2x"], "'2x'"),
+            ([*base, "to=1..1024", "--vram-limit", "400GiB"], "400GiB"), ([*fit, "--workload", PAIR, "--vary", "step=1..2"], ":STEP"),
+            ([*base, "to=1..99999999:1"], ":STEP"), ([*base, "to=1..1024", "--resident", "0"], "--resident"),
+            ([*base, "to=1..1024", "--resident", "1GB"], "--resident", "1GiB"), ([*fit, "--vary", "to=1..2"], "--workload"),
+            ([*fit, "--workload", "file:x.jsonl", "--vary", "to=1..2:1"], "trace file"),
+            ([*fit, "--workload", PAIR, "--vram-limit", "1GiB"], "--vary"), ([*fit, "--allocator", "legcy"], "'legacy'"),
+            ([*fit, "--benchmark_filter=x"], "--benchmark_"), (["fit", *SIM, "--workload", PAIR, "--out", "missing/x.json"], "missing"))
+
+
+class Frontier(BadInputTest):
+    def test_pressures(self):
+        frontier = ["frontier", *SIM, "--workload", PAIR, "--out", "run.json"]
+        for value, word in (("50", "50..100"), ("x..100", "'x'"), ("0..100", "0"), ("100..50", "ends before"), ("50..100:0", "0"),
+                            ("50..100:", "step"), ("1..1000:1", "200"), ("50..2000", "too large"), ("5:0..100", "50..100"), ("50..", "highest")):
+            self.refused([*frontier, "--pressure", value], "--pressure", word)
+        self.refused_each(([*frontier, "--vram-limit", "1GiB"], "--vram-limit"), ([*frontier, "--quick"], "--quick"),
+                          (["frontier", "--device", "sim:h200,vram=4MiB", "--workload", PAIR.replace("2048", "65536"), "--pressure", "50..50", "--out", "run.json"],
+                           "--vram-limit", "4.00 MiB"))
 
 
 class Combinations(BadInputTest):

@@ -74,6 +74,35 @@ class GoodChildren(ChildTest):
         self.the_rest_went_on()
 
 
+class Laboratory(ChildTest):
+    """What makes memory run out reaches the children."""
+
+    def outcome(self, *more, code=1):
+        self.run_with("", "--allocator", "direct", *more, code=code)
+        return self.cells()["direct"]["outcome"]
+
+    def test_faults(self):
+        o = self.outcome("--inject", "oom@3", code=0)    # vmm does not ask that often
+        self.assertEqual((o["status"], o["cause"], o["step"]), ("oom", "injected", 2))
+
+    def test_limit_and_resident_memory(self):
+        o = self.outcome("--resident", "64MiB", "--vram-limit", "60MiB")
+        self.assertEqual((o["status"], o["cause"], o["tag"]), ("oom", "external", "resident"))
+
+    def test_a_neighbour(self):
+        o = self.outcome("--vram-limit", "16MiB", "--neighbour", "64MiB@step:3")
+        self.assertEqual((o["status"], o["cause"], o["tag"], o["step"]), ("oom", "external", "neighbour", 3))
+
+    def test_fit(self):
+        os.environ["MISBEHAVE"] = ""
+        answer = self.call("fit", "--device", "cuda:0", "--allocator", "legacy", "--workload", WORK[3], "--out", "fit.json")
+        self.assertEqual(answer.code, 0, answer)
+        cell = cli.read_json(self.folder / "fit.json")["cells"][0]
+        self.assertEqual(cell["resolution"], 16 << 20)
+        self.assertEqual(cell["smallest_passing_limit_bytes"], 16 << 20)
+        self.assertIs(cell["device"]["simulated"], False)
+
+
 class BadChildren(ChildTest):
     def outcome(self, how, *more):
         self.run_with(how + ":legacy", *more, code=1)
@@ -159,7 +188,7 @@ class Rates(Requests):
         os.environ["RATES"] = "1000000,1000000"
         self.run_with("", "--resume", repetitions="3", code=0)
         self.assertEqual([r["rates"] for r in self.requests("measure")], [self.RATES] * 10)
-        self.assertEqual([r["measure"] for r in self.requests("info")], [False, True, False, False])
+        self.assertEqual([r["measure"] for r in self.requests("info")], [False, True, False, True])   # asked again, not used
 
 
 class Disturbed(Requests):

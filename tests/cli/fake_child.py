@@ -36,8 +36,11 @@ def info(request):
 def measure(request):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "run.json")
+        options = {"--inject": request.get("inject"), "--neighbour": request.get("neighbour"), "--resident": request.get("resident_bytes"),
+                   "--vram-limit": request["vram_limit_bytes"]}
         subprocess.run([os.environ["VRAMBENCH"], "run", "--device", "sim:h200", "--no-reference", "--allocator",
-                        request["allocator"], "--workload", request["workload"], "--out", out], check=True, capture_output=True)
+                        request["allocator"], "--workload", request["workload"], "--out", out] +
+                       [f"{name}={value}" for name, value in options.items() if value is not None], check=False, capture_output=True)
         with open(out, encoding="utf-8") as f:
             entries = json.load(f)["cells"][0]["repetitions"]
     disturbed = request.get("disturbed")

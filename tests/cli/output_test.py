@@ -133,7 +133,7 @@ class Streams(cli.CommandTest):
 
 
 class Help(cli.CommandTest):
-    PAGES = [[], ["run"], ["list"], ["trace"], ["trace", "export"], ["trace", "stats"], ["trace", "run"]]
+    PAGES = [[], ["run"], ["fit"], ["frontier"], ["list"], ["trace"], ["trace", "export"], ["trace", "stats"], ["trace", "run"]]
 
     def test_every_page_has_examples(self):
         for page in self.PAGES:
@@ -156,7 +156,7 @@ class Help(cli.CommandTest):
         self.succeed("trace", "export", PAIR, "--out", "kv.jsonl")
         for example in self.examples():
             with self.subTest(example=example):
-                if "run" in example[:2]:
+                if "run" in example[:2] or example[0] == "frontier":
                     plans += 1
                     self.assertIn("run/", self.succeed(*example, "--benchmark_list_tests").out)
                 else:
