@@ -31,7 +31,8 @@ engine::session parse_engine(const std::string& name, config& c, const std::stri
     return s;
 }
 
-std::vector<std::string> context_notes(const std::string& name, std::uint64_t tokens, const std::vector<engine::session>& sessions)
+std::vector<std::string> context_notes(const std::string& name, std::uint64_t tokens,
+                                       const std::vector<engine::session>& sessions)
 {
     std::vector<std::string> notes;
     for (const engine::session& s : sessions)

@@ -25,6 +25,7 @@ engine::session parse_engine(const std::string& name, config& c, const std::stri
                              const std::string& model_key = "model");
 
 /// A line for each session whose model was trained for less than `tokens`; none otherwise.
-std::vector<std::string> context_notes(const std::string& name, std::uint64_t tokens, const std::vector<engine::session>& sessions);
+std::vector<std::string> context_notes(const std::string& name, std::uint64_t tokens,
+                                       const std::vector<engine::session>& sessions);
 
 }  // namespace vrambench

@@ -2,7 +2,6 @@
 
 #include "workloads/engine/event_player.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace vrambench {

@@ -83,7 +83,7 @@ const entry& speculative_entry()
     static const entry e = [] {
         constexpr std::uint64_t most = std::uint64_t{1} << 31;
         entry made{.name = "speculative",
-                   .help = "a draft model proposes tokens, the target model checks them: two models, streams and pools on one device",
+                   .help = "a draft model proposes tokens, the target model checks them: two streams and pools on one device",
                    .origin = "llama.cpp's speculative decoding, 2026; walks as recorded, acceptance ours",
                    .keys = engine_keys("llama-3.1-70b")};
         made.keys.insert(made.keys.begin() + 1,
@@ -95,7 +95,7 @@ const entry& speculative_entry()
                             .least = least, .most = largest};
         };
         made.keys.insert(made.keys.end(),
-                         {number("depth", "0", "tokens", "in both caches before: replayed in sizes only and not measured", 0, most),
+                         {number("depth", "0", "tokens", "in both caches before: replayed in sizes only, not measured", 0, most),
                           number("prompt", "4096", "tokens", "processed by both models", 1, most),
                           number("tokens", "512", "tokens", "decoded at least; the last round is finished", 1, most),
                           number("proposals", "4", "tokens", "of the draft in each round", 1, 64),

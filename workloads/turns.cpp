@@ -7,6 +7,8 @@
 #include "workloads/lengths.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace vrambench {
 namespace {
@@ -17,7 +19,10 @@ enum labels : std::uint16_t { label_micro_batch, label_token, label_idle };
 /// Each turn is a slice of the schedule; after each comes an idle step.
 class turns_planner final : public step_planner {
 public:
-    explicit turns_planner(const engine::schedule_settings& s) : schedule_(s), turns_(s.slices.size()), next_(schedule_.next()) {}
+    explicit turns_planner(const engine::schedule_settings& s)
+        : schedule_(s), turns_(s.slices.size()), next_(schedule_.next())
+    {
+    }
 
     bool next(planned_step& step, std::uint64_t) override
     {

@@ -30,6 +30,10 @@ BENCHMARK_CAPTURE(generated, prefill_moe, "fattn-prefill:model=qwen3-30b-a3b,kv=
 BENCHMARK_CAPTURE(generated, prefill_sliding, "fattn-prefill:model=gemma-3-27b,kv=q8_0,to=131072")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(generated, prefill_4_layers, "fattn-prefill:model=llama-3.1-8b,kv=q8_0,to=131072,layers=4")
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generated, server, "server:requests=100")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generated, server_256, "server:requests=1000,sequences=256,context=262144,gap-ms=10")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generated, turns, "turns:turns=20")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(generated, speculative, "speculative:prompt=32768,tokens=4096")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace vrambench::micro
