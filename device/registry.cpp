@@ -113,9 +113,11 @@ device_choice choose_gpu(const entry& e, const spec& s, std::string_view text)
 std::unique_ptr<device> open_sim(const device_choice& choice, const device_options& options)
 {
     sim::profile p = find_profile(choice.settings.text("profile"));
-    p.physical_block = choice.settings.size("block");
+    const std::uint64_t block = choice.settings.size("block");
+    if (block == 256) p.shared_up_to = p.raw_margin = p.handle_margin = 0;    // the byte-exact device: what is free can be had
     // Only whole 2 MiB blocks were seen to be shared; a device with another block size gives every request its own.
-    if (p.shared_up_to > p.physical_block || p.physical_block == 256) p.shared_up_to = 0;
+    if (p.shared_up_to > block) p.shared_up_to = 0;
+    p.physical_block = block;
     std::uint64_t free_bytes = choice.settings.size("vram");
     if (options.vram_limit_bytes) {
         if (*options.vram_limit_bytes > free_bytes)
