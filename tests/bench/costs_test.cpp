@@ -24,7 +24,7 @@ cost_report measured(const std::string& device = "sim:h200", bool quick = true)
     return measure_costs(*dev, quick);
 }
 
-const calibration once{{"vrambench", "probe"}, "2026-11-30", 1, false, {}};
+const calibration once{{"vrambench", "probe"}, "2026-11-30", "", 1, false, {}};
 
 std::string refusal(const std::string& text)
 {
@@ -105,7 +105,7 @@ TEST(cost_summary, joins_what_each_process_has)
     cost_report a, b, c;
     a.add("launch", {1000}), b.add("launch", {3000}), c.add("launch", {2000});
     b.add("graph_launch", {50});
-    a.facts["raw_margin"] = 3, b.facts["raw_margin"] = 5, c.facts["raw_margin"] = 3;
+    a.facts["raw_margin"] = 3, b.facts["raw_margin"] = 5, c.facts["raw_margin"] = 4;
     a.notes = {"x"}, c.notes = {"x"};
     const cost_summary s = summarise({a, b, c});
     EXPECT_EQ(s.find({"launch"})->median, 2000);
@@ -137,7 +137,7 @@ TEST(cost_profile, is_one_that_the_simulator_reads)
 
 TEST(cost_profile, says_how_it_was_made)
 {
-    const calibration cut{{"vrambench", "probe", "--out", "x\xff"}, "2026-11-30", 10, true, {"process 2: crashed: SIGSEGV in free"}};
+    const calibration cut{{"vrambench", "probe", "--out", "x\xff"}, "2026-11-30", "", 10, true, {"process 2: crashed: SIGSEGV in free"}};
     const json j = json::parse(profile_text(summarise({measured(), measured()}), cut));
     EXPECT_EQ(j["measured"]["processes"], 2);
     EXPECT_EQ(j["measured"]["processes_asked"], 10);
