@@ -42,7 +42,6 @@ public:
     }
 
 private:
-    /// The draft's part of the prompt counts no tokens: they are the target's.
     void prompt_step(planned_step& step, const engine::step_plan& plan) const
     {
         const bool measured = plan.mode != engine::walk_mode::sizes;
@@ -50,7 +49,7 @@ private:
         step.phase = !measured ? phase_fast_forward : context_ == target_context ? phase_prefill : phase_draft_prefill;
         step.replayed_phase = step.phase;
         step.label = measured ? label_micro_batch : label_context;
-        step.tokens = context_ == target_context ? plan.tokens : 0;
+        step.tokens = plan.tokens;
     }
 
     engine::schedule prompts_[2];

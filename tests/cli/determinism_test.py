@@ -22,6 +22,9 @@ GRID = {
     f"{RANDOM},order=lifo,streams=3,share=0.3,sync=step": "96MiB",
     f"{RANDOM},order=shuffled,streams=3,share=0.3": "96MiB",
     "fattn-session:to=8192,tokens=4,layers=2,graphs=off": "56MiB",    # without graphs: `direct` frees what they captured
+    "server:requests=8,gap-ms=5,prompt-max=2048,answer-max=64,layers=1,graphs=off": "28MiB",
+    "turns:turns=4,answer-max=64,layers=1,graphs=off": "72MiB",
+    "speculative:prompt=1024,tokens=30,layers=1,graphs=off": "28MiB",
 }
 ALLOCATORS = "direct,legacy,legacy-retry,async,async:threshold=0,retry=trim,vmm,ideal"
 

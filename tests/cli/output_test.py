@@ -176,13 +176,23 @@ class List(cli.CommandTest):
     ALLOCATORS = {"direct": {}, "legacy": {"retry": ("none", None)}, "legacy-retry": {},
                   "async": {"threshold": ("max", "bytes"), "retry": ("none", None), "pool": ("own", None)},
                   "vmm": {"handle": ("granularity", "bytes")}, "ideal": {}}
-    FATTN = {"model": ("llama-3.1-8b", None), "kv": ("q8_0", None), "era": ("pool-fa-early", None), "fa": ("on", None),
-             "target": ("auto", None), "ubatch": ("512", "tokens"), "batch": ("2048", "tokens"), "layers": ("model", "layers"),
-             "sequences": ("1", "sequences"), "graphs": ("on", None), "sync": ("engine", None), "ops": ("all", None),
-             "last-layer-cut": ("on", None), "weights": ("off", None)}
+    ENGINE = {"model": ("llama-3.1-8b", None), "kv": ("q8_0", None), "era": ("pool-fa-early", None), "fa": ("on", None),
+              "target": ("auto", None), "ubatch": ("512", "tokens"), "batch": ("2048", "tokens"), "layers": ("model", "layers"),
+              "graphs": ("on", None), "weights": ("off", None)}
+    FATTN = {**ENGINE, "sequences": ("1", "sequences"), "sync": ("engine", None), "ops": ("all", None),
+             "last-layer-cut": ("on", None)}
+    SEEDED = {"seed": ("run", None), "answer-max": ("1024", "tokens")}
     PROMPT = {"to": ("auto", "tokens"), "prompt": ("auto", "tokens"), "depth": ("0", "tokens")}
     WORKLOADS = {"fattn-prefill": {**FATTN, **PROMPT}, "fattn-session": {**FATTN, **PROMPT, "tokens": ("512", "tokens")},
                  "fattn-decode": {**FATTN, "depth": ("32768", "tokens"), "tokens": ("512", "tokens")},
+                 "server": {**ENGINE, **SEEDED, "sequences": ("16", "sequences"), "context": ("32768", "cells"),
+                            "requests": ("100", "requests"), "gap-ms": ("200", "ms"), "prompt-min": ("32", "tokens"),
+                            "prompt-max": ("4096", "tokens"), "answer-min": ("16", "tokens")},
+                 "turns": {**ENGINE, **SEEDED, "turns": ("8", "turns"), "cache": ("grow", None),
+                           "prompt-min": ("256", "tokens"), "prompt-max": ("8192", "tokens"), "answer-min": ("64", "tokens")},
+                 "speculative": {**ENGINE, "model": ("llama-3.1-70b", None), "draft": ("llama-3.1-8b", None), "seed": ("run", None),
+                                 "prompt": ("4096", "tokens"), "proposals": ("4", "tokens"), "acceptance": ("0.7", "probability"),
+                                 "depth": ("0", "tokens"), "tokens": ("512", "tokens")},
                  "kv-pair": {"heads": (None, "heads"), "head-dim": (None, "values"), "step": (None, "tokens"),
                              "to": (None, "tokens"), "layers": ("1", "layers"), "warm": ("none", "bytes"),
                              "kernel-ns": ("roofline", "ns"), "sync": ("none", None)},
