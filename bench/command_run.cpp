@@ -95,11 +95,24 @@ int list_cells(const run_document& document)
 
 }  // namespace
 
+/// `--resident model` is what the workloads of an engine can say of themselves.
+void take_models_along(run_request& r)
+{
+    if (r.resident != "model") return;
+    if (r.workloads.empty()) throw input_error("--resident model: name the --workload whose model it is");
+    for (auto& w : r.workloads) {
+        if (w.starts_with("file:")) throw input_error("--resident model: a trace file has no model; write a size");
+        w = with_key(w, "weights", "on");
+    }
+    r.resident.clear();
+}
+
 run_request understand(const run_options& o, const benchmark_flags& flags)
 {
     run_request r = o.request;
     r.allocators = split_specs(r.allocators);
     r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
+    take_models_along(r);
     r.vram_limits = split_words(r.vram_limits);
     r.kernel_scales = split_words(r.kernel_scales);
     r.injections = split_words(r.injections);
@@ -195,7 +208,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
                    "memory that is free at the start of the trace: a size, none, 1.25x (times max live, beside what the trace\n"
                    "takes outside the allocator), or 80% (of it max live takes that much); repeated or comma-separated")
         ->allow_extra_args(false);
-    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
+    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept: a size, or model: its weights and KV cache");
     app.add_option("--neighbour", r.neighbour,
                    "SIZE@step:FROM[..TO]: another application takes memory when step FROM begins and gives it back when TO does\n"
                    "(a process of its own on a card)");

@@ -179,6 +179,17 @@ std::vector<std::string> split_specs(const std::vector<std::string>& typed)
     return all;
 }
 
+std::string with_key(std::string_view text, const std::string& key, const std::string& value)
+{
+    spec s = parse_spec(text);
+    const auto found = std::find_if(s.values.begin(), s.values.end(), [&](const auto& kv) { return kv.first == key; });
+    if (found != s.values.end()) found->second = value;
+    else s.values.emplace_back(key, value);
+    std::string out = s.name + ":" + s.positional;
+    for (const auto& [k, v] : s.values) out += (out.back() == ':' ? "" : ",") + k + "=" + v;
+    return out;
+}
+
 std::vector<std::string> split_words(const std::vector<std::string>& typed)
 {
     std::vector<std::string> all;

@@ -30,6 +30,9 @@ std::vector<std::string> split_specs(std::string_view text);
 /// The same for a repeated option.
 std::vector<std::string> split_specs(const std::vector<std::string>& typed);
 
+/// The spec with `key` set to `value`, whatever it was before. Throws input_error where `text` is no spec.
+std::string with_key(std::string_view text, const std::string& key, const std::string& value);
+
 /// Splits a repeated option whose values are comma-separated lists of plain words ("none,40MiB"). An empty item stays: who
 /// reads the words refuses it and names the option.
 std::vector<std::string> split_words(const std::vector<std::string>& typed);

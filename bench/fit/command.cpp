@@ -41,6 +41,12 @@ std::vector<std::string> typed_workloads(const run_request& r)
     return r.workloads.empty() ? std::vector{default_tight_workload()} : r.workloads;
 }
 
+std::string varied(const std::string& workload, const variation& v, std::uint64_t value)
+{
+    if (workload.starts_with("file:")) throw input_error("--vary: a trace file has no key " + in_quotes(v.key));
+    return with_key(workload, v.key, std::to_string(value));
+}
+
 void check_combinations(const run_request& r, bool varied)
 {
     if (!varied && !r.vram_limits.empty())
@@ -65,7 +71,7 @@ document make_document(const options& o, const run_request& typed)
     r.kernels = {kernel_model::hold};
     const auto workloads = typed_workloads(r);
     r.workloads.clear();
-    for (const auto& w : workloads) r.workloads.push_back(vary ? with_key(w, vary->key, vary->from) : w);
+    for (const auto& w : workloads) r.workloads.push_back(vary ? varied(w, *vary, vary->from) : w);
     run_plan plan = make_plan(r);
     d.target = plan.target;
     d.device = plan.device;
@@ -79,7 +85,7 @@ document make_document(const options& o, const run_request& typed)
         if (vary) {
             f.vary->step = own_step(c.workload->recipe->header(), *vary);
             const std::uint64_t last = vary->from + (vary->to - vary->from) / f.vary->step * f.vary->step;
-            make_trace(with_key(f.workload, vary->key, last), r.seed, d.target);    // a value that its key refuses is told now
+            make_trace(varied(f.workload, *vary, last), r.seed, d.target);    // a value that its key refuses is told now
         }
         f.what = c;
         d.cells.push_back(std::move(f));
@@ -164,7 +170,7 @@ private:
             return run_(c, watch_memory);
         };
         if (!f.vary) return smallest_limit(f.what, telling);
-        const auto at = [&](std::uint64_t value) { return workloads_.get(with_key(f.workload, f.vary->key, value)); };
+        const auto at = [&](std::uint64_t value) { return workloads_.get(varied(f.workload, *f.vary, value)); };
         return largest_value(f.what, *f.vary, at, telling);
     }
 
@@ -231,7 +237,7 @@ void add_options(CLI::App& app, options& o)
                    "KEY=FROM..TO[:STEP]: at each --vram-limit the largest value of this key of the workload, whose own step\n"
                    "(its key step or ubatch) is used where none is typed");
     app.add_option("--vram-limit", r.vram_limits, "with --vary: sizes, or none (default)")->allow_extra_args(false);
-    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept, as weights are: a size");
+    app.add_option("--resident", r.resident, "memory taken outside the allocator before the trace and kept: a size, or model: its weights and KV cache");
     app.add_option("--mode", o.run.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--seed", o.run.seed, "of seeded workloads")->capture_default_str();
     app.add_option("--timeout", o.run.timeout, "of one run of a cell, as 60s (default: 300s on a card, none on sim)");

@@ -227,18 +227,6 @@ variation parse_variation(std::string_view text)
     return v;
 }
 
-std::string with_key(std::string_view workload, const std::string& key, std::uint64_t value)
-{
-    if (workload.starts_with("file:")) throw input_error("--vary: a trace file has no key " + in_quotes(key));
-    spec s = parse_spec(workload);
-    const auto found = std::find_if(s.values.begin(), s.values.end(), [&](const auto& kv) { return kv.first == key; });
-    if (found != s.values.end()) found->second = std::to_string(value);
-    else s.values.emplace_back(key, std::to_string(value));
-    std::string text = s.name + ":" + s.positional;
-    for (const auto& [k, v] : s.values) text += (text.back() == ':' ? "" : ",") + k + "=" + v;
-    return text;
-}
-
 std::uint64_t own_step(const trace_header& header, const variation& v)
 {
     std::uint64_t step = v.step;

@@ -24,9 +24,6 @@ struct variation {
 /// Throws input_error that names --vary.
 variation parse_variation(std::string_view text);
 
-/// The workload's spec with `key` set to `value`.
-std::string with_key(std::string_view workload, const std::string& key, std::uint64_t value);
-
 /// Values that a workload takes in one step: its key `step` or `ubatch`. Throws input_error that asks for one where it has
 /// neither.
 std::uint64_t own_step(const trace_header& header, const variation& v);

@@ -60,6 +60,7 @@ step_plan schedule::micro_batch(const slice& now, std::uint64_t until, bool meas
     if (ends_batch && s_.cut) p.shape.rows = s_.sequences;
     if (!measured) {
         p.mode = walk_mode::sizes;
+        p.syncs_before = s_.sync == sync_rule::none ? 0 : 1;    // a pool learns there what is complete
         return p;
     }
     p.mode = graphs_.next(p.shape, s_.graphs);
