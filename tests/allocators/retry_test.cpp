@@ -7,6 +7,7 @@
 #include "tests/allocators/player.hpp"
 #include "tests/allocators/scripted_device.hpp"
 #include "tests/allocators/specs.hpp"
+#include "tests/plain_device.hpp"
 
 #include <gtest/gtest.h>
 
@@ -154,7 +155,7 @@ protected:
     /// Leaves 63 MiB cached on a device of 128 MiB, behind a kernel of `nanoseconds` that used it.
     void fill(const std::string& spec, std::int64_t nanoseconds)
     {
-        dev = open_device(choose_device("sim:h200,vram=128MiB"), {});
+        dev = open_device(choose_device(plain_device("vram=128MiB")), {});
         dev->set_streams(1);
         pool = make(spec, *dev);
         p = std::make_unique<player>(*dev, *pool);

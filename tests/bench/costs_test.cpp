@@ -7,6 +7,7 @@
 #include "device/registry.hpp"
 #include "device/sim/profile.hpp"
 #include "spec/errors.hpp"
+#include "tests/plain_device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 
 namespace {
 
-cost_report measured(const std::string& device = "sim:h200", bool quick = true)
+cost_report measured(const std::string& device = test::plain_device(), bool quick = true)
 {
     const auto dev = open_device(choose_device(device), {});
     return measure_costs(*dev, quick);
@@ -130,7 +131,7 @@ TEST(cost_summary, sizes_of_one_column)
 TEST(cost_profile, is_one_that_the_simulator_reads)
 {
     const sim::profile p = sim::parse_profile(profile_text(summarise({measured()}), once), "test");
-    EXPECT_EQ(p.name, "h200");
+    EXPECT_EQ(p.name, "plain");
     EXPECT_THAT(p.source, HasSubstr("medians over 1 process"));
     EXPECT_EQ(p.launch, 4'600'000);
 }

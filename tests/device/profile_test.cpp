@@ -1,13 +1,17 @@
 // Profile files: what may be left out, what is refused, and what the optional parts make the simulated device do.
 
+#include "device/registry.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_device.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
+#include "tests/plain_device.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <gtest/gtest.h>
+
+#include <fstream>
 
 using namespace vrambench;
 using namespace vrambench::sim;
@@ -19,7 +23,12 @@ constexpr std::int64_t ns = 1000;
 constexpr std::int64_t us = 1000 * ns;
 constexpr std::int64_t ms = 1000 * us;
 
-json shipped() { return json::parse(built_in_profiles().front().second); }
+/// A profile without any optional part.
+json plain()
+{
+    std::ifstream in(test::plain_profile_path);
+    return json::parse(in);
+}
 
 profile parsed(const json& j) { return parse_profile(j.dump(), "test"); }
 
@@ -46,7 +55,7 @@ template <class F> std::int64_t cost(device& dev, F f)
 
 TEST(profile, optional_parts_may_be_absent)
 {
-    const profile p = parsed(shipped());
+    const profile p = parsed(plain());
     EXPECT_EQ(p.raw_margin, 0u);
     EXPECT_EQ(p.handle_margin, 0u);
     EXPECT_EQ(p.memory_cleaning.bytes_per_second, 0u);
@@ -58,7 +67,7 @@ TEST(profile, optional_parts_may_be_absent)
 
 TEST(profile, what_is_there_for_people_is_not_read)
 {
-    json j = shipped();
+    json j = plain();
     j["measured"] = {{"anything", 1}};
     j["spread"] = {{"malloc", {{"idle", {{1, 2, 3, 4}}}}}};
     EXPECT_NO_THROW(parsed(j));
@@ -69,7 +78,7 @@ TEST(profile, what_is_there_for_people_is_not_read)
 TEST(profile, wrong_optional_parts_are_named)
 {
     const auto expect = [](const char* pointer, json value, const std::string& words) {
-        json j = shipped();
+        json j = plain();
         j[json::json_pointer(pointer)] = std::move(value);
         EXPECT_NE(refusal(j).find(words), std::string::npos) << pointer << ": " << refusal(j);
     };
@@ -123,7 +132,7 @@ TEST(cleaning, goes_on_by_itself)
 
 TEST(cleaning, a_device_lets_the_time_pass_whoever_gave_back_and_whoever_asks)
 {
-    json j = shipped();
+    json j = plain();
     j["cleaning"] = {{"wait_ns", 7'500'000}, {"bytes_per_second", 560'000'000'000}};
     constexpr std::uint64_t bytes = 320 * MiB, left = 420 * MiB;
     const auto raw = [](device& d) { d.free(d.malloc(bytes)); };
@@ -136,7 +145,7 @@ TEST(cleaning, a_device_lets_the_time_pass_whoever_gave_back_and_whoever_asks)
     using use = void (*)(device&);
     for (const use gives : {use(raw), use(handle), use(pool)})
         for (const use asks : {use(raw), use(handle), use(pool)}) {
-            sim_device with = device_of(j, left), without = device_of(shipped(), left);
+            sim_device with = device_of(j, left), without = device_of(plain(), left);
             gives(with), gives(without);
             EXPECT_EQ(cost(with, [&] { asks(with); }) - cost(without, [&] { asks(without); }), 7'500 * us);
             with.launch(0, ms, {}), without.launch(0, ms, {});    // 320 MiB are clean after 0.6 ms
@@ -149,7 +158,7 @@ TEST(cleaning, a_device_lets_the_time_pass_whoever_gave_back_and_whoever_asks)
 
 TEST(margins, raw_memory_and_handles_leave_them_free)
 {
-    json j = shipped();
+    json j = plain();
     j["raw_margin"] = 3 * MiB;
     j["handle_margin"] = 5 * MiB;
     sim_device d = device_of(j, 16 * MiB);
@@ -161,9 +170,32 @@ TEST(margins, raw_memory_and_handles_leave_them_free)
     EXPECT_EQ(d.malloc(512), 0u) << "4 MiB are left, a small block takes two of them";
 }
 
+/// The shipped profile's margin lies between zero and one block of 2 MiB: of 16 MiB the last block is not to be had.
+TEST(margins, the_shipped_card_has_them)
+{
+    const profile p = parse_profile(built_in_profiles().front().second, "test");
+    for (const std::uint64_t margin : {p.raw_margin, p.handle_margin}) {
+        EXPECT_GT(margin, 0u);
+        EXPECT_LT(margin, p.physical_block);
+    }
+    const auto raw = open_device(choose_device("sim:h200,vram=16MiB"), {}), virt = open_device(choose_device("sim:h200,vram=16MiB"), {});
+    EXPECT_EQ(raw->malloc(16 * MiB), 0u);
+    EXPECT_NE(raw->malloc(14 * MiB), 0u);
+    EXPECT_EQ(virt->create(16 * MiB), 0u);
+    EXPECT_NE(virt->create(14 * MiB), 0u);
+}
+
+TEST(margins, the_byte_exact_device_has_none)
+{
+    const auto raw = open_device(choose_device("sim:h200,vram=16MiB,block=256"), {});
+    EXPECT_NE(raw->malloc(16 * MiB), 0u);
+    const auto virt = open_device(choose_device("sim:h200,vram=16MiB,block=256"), {});
+    EXPECT_NE(virt->create(16 * MiB), 0u);
+}
+
 TEST(refusals, cost_by_what_is_free)
 {
-    json j = shipped();
+    json j = plain();
     j["calls_ns"]["malloc"]["refused"] = {{GiB, 100}, {5 * GiB, 500}};
     j["calls_ns"]["create"]["refused"] = {{GiB, 7}};
     sim_device d = device_of(j, 4 * GiB);
@@ -175,7 +207,7 @@ TEST(refusals, cost_by_what_is_free)
 
 TEST(shared_blocks, cost_what_they_cost_while_others_hold_their_memory)
 {
-    json j = shipped();
+    json j = plain();
     j["calls_ns"]["malloc"]["shared"] = {{256, 3}};
     j["calls_ns"]["free"]["shared"] = {{256, 5}};
     sim_device d = device_of(j);
@@ -190,7 +222,7 @@ TEST(shared_blocks, cost_what_they_cost_while_others_hold_their_memory)
 
 TEST(stream_gap, delays_the_next_kernel_of_the_stream_once)
 {
-    json j = shipped();
+    json j = plain();
     j["pool_ns"]["stream_gap"] = 1300;
     sim_device d = device_of(j);
     d.set_streams(2);
@@ -209,7 +241,7 @@ TEST(stream_gap, delays_the_next_kernel_of_the_stream_once)
 
 TEST(trim, has_its_own_price_per_chunk)
 {
-    json j = shipped();
+    json j = plain();
     j["pool_ns"]["per_trimmed_chunk"] = 1;
     sim_device d = device_of(j);
     const pool_id p = d.create_pool({});
@@ -220,7 +252,7 @@ TEST(trim, has_its_own_price_per_chunk)
 
 TEST(unmapping, costs_by_the_number_of_mappings)
 {
-    sim_device d = device_of(shipped());
+    sim_device d = device_of(plain());
     const device_ptr at = d.reserve(16 * MiB);
     for (std::uint64_t i = 0; i < 4; ++i) d.map(at + i * 2 * MiB, 2 * MiB, d.create(2 * MiB));
     EXPECT_EQ(cost(d, [&] { d.unmap(at, 8 * MiB); }), 4 * 22 * us);

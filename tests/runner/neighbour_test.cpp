@@ -75,7 +75,7 @@ TEST(neighbour_process, takes_gives_back_and_ends)
 {
     pid_t child = 0;
     {
-        neighbour_process n(command, "sim:h200,vram=64MiB");
+        neighbour_process n(command, "sim:h200,vram=64MiB,block=256");    // where the last byte can be had
         child = n.process();
         EXPECT_FALSE(n.take(65 * MiB));
         EXPECT_TRUE(n.take(64 * MiB));
