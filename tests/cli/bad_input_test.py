@@ -13,7 +13,6 @@ import cli
 PAIR = "kv-pair:heads=1,head-dim=64,step=512,to=2048"
 RUN = ["run", "--workload", PAIR, "--out", "run.json"]
 SIM = ["--device", "sim:h200"]    # where the device matters: `auto` is a GPU where there is one
-PROFILE = cli.SOURCE / "device" / "sim" / "profiles" / "h200.json"
 
 
 def pair(**changes):
@@ -209,7 +208,7 @@ class SizesAndNumbers(BadInputTest):
             self.refused([*RUN, *SIM, "--neighbour", value], "--neighbour", word)
 
     def test_limit_above_capacity(self):
-        self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", "139.28 GiB")
+        self.refused([*RUN, *SIM, "--vram-limit", "140GiB"], "140GiB", f"{cli.shipped_free_bytes() / 2**30:.2f} GiB")
         self.refused([*RUN, *SIM, "--vram-limit", "1GiB,2TiB"], "2TiB")
         self.refused([*RUN, "--device", "sim:h200,vram=1GiB", "--vram-limit", "1025MiB"], "--vram-limit", "1025MiB")
         self.succeed("run", "--workload", PAIR, "--allocator", "vmm", "--device", "sim:h200,vram=1GiB", "--vram-limit", "1GiB",
@@ -504,13 +503,14 @@ class Profiles(BadInputTest):
         self.refused([*RUN, "--device", "sim:@profile.json"], "profile.json", *words)
 
     def changed(self, change):
-        profile = json.loads(PROFILE.read_text())
+        profile = json.loads(cli.PLAIN.read_text())
         change(profile)
         return json.dumps(profile)
 
-    def test_a_good_one(self):
-        (self.folder / "profile.json").write_text(PROFILE.read_text())
-        self.succeed(*RUN, "--device", "sim:@profile.json", "--allocator", "vmm")
+    def test_good_ones(self):
+        for good in (cli.PLAIN, cli.SHIPPED):
+            (self.folder / "profile.json").write_text(good.read_text())
+            self.succeed(*RUN, "--device", "sim:@profile.json", "--allocator", "vmm")
 
     def test_not_a_profile(self):
         self.refused([*RUN, "--device", "sim:@nope.json"], "nope.json")
@@ -521,10 +521,11 @@ class Profiles(BadInputTest):
             self.refused_profile(content)
 
     def test_every_key_is_needed(self):
-        for key in json.loads(PROFILE.read_text()):
+        """The plain profile has nothing that may be left out."""
+        for key in json.loads(cli.PLAIN.read_text()):
             self.refused_profile(self.changed(lambda p, key=key: p.pop(key)), key)
         for group in ("times_ns", "calls_ns", "pool_ns"):
-            for key in json.loads(PROFILE.read_text())[group]:
+            for key in json.loads(cli.PLAIN.read_text())[group]:
                 self.refused_profile(self.changed(lambda p, group=group, key=key: p[group].pop(key)), key)
 
     def test_unknown_keys(self):
@@ -549,7 +550,7 @@ class Profiles(BadInputTest):
             self.refused_profile(self.changed(lambda p, value=value: p["times_ns"].update(launch=value)), "launch")
         for column in ([], [[4096]], [[4096, 1], [100, 2]], [[4096, -1]], "x", [[4096, 1.5]], [[-1, 5]], [[4096, 2**64 - 1]]):
             self.refused_profile(self.changed(lambda p, column=column: p["calls_ns"]["malloc"].update(idle=column)), "malloc")
-        self.refused_profile(PROFILE.read_text().replace("4600", "NaN"))
+        self.refused_profile(cli.PLAIN.read_text().replace("4600", "NaN"))
 
 
 class Resume(BadInputTest):

@@ -15,6 +15,8 @@ import unittest
 MIB = 1 << 20
 SIX = ["direct", "legacy", "legacy-retry", "async", "vmm", "ideal"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]   # the project
+SHIPPED = SOURCE / "device" / "sim" / "profiles" / "h200.json"
+PLAIN = SOURCE / "tests" / "fixtures" / "plain.json"   # simple known prices, nothing that a profile may leave out
 
 # Generous: nothing here tests speed, it only ends a test that hangs.
 PATIENCE = 120
@@ -129,6 +131,11 @@ class CommandTest(unittest.TestCase):
         """The metrics of a cell that must have completed."""
         self.assertEqual(cell["outcome"], {"status": "completed"}, cell["allocator"]["spec"])
         return cell["metrics"]
+
+
+def shipped_free_bytes():
+    """What sim:h200 has free."""
+    return read_json(SHIPPED)["free_bytes"]
 
 
 def on_simulator(arguments):

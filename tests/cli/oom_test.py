@@ -366,7 +366,7 @@ class Frontier(cli.CommandTest):
 class Neighbour(cli.CommandTest):
     GROWING = "kv-pair:heads=8,head-dim=128,step=512,to=32768"    # 128 MiB live at the end of 64 steps
 
-    def run_beside(self, neighbour, allocators, limit, code=0, *more):
+    def run_beside(self, neighbour, allocators, limit, *more, code=0):
         return self.measure("--allocator", allocators, "--workload", self.GROWING, "--no-reference", "--neighbour", neighbour, "--vram-limit",
                             limit, *more, code=code)
 
@@ -378,10 +378,18 @@ class Neighbour(cli.CommandTest):
             self.assertEqual(cell["vram_limit_bytes"], 160 * cli.MIB, "the neighbour's memory is no part of what the trace needs")
 
     def test_one_that_stays_makes_the_limit_smaller(self):
-        document = self.run_beside("60MiB@step:20", "direct,vmm", "1.25x", code=1)
+        """100 MiB are left of 160, K and V of step n are n MiB each: 50 and 50 fit, 51 and 51 do not."""
+        document = self.run_beside("60MiB@step:20", "direct,vmm", "1.25x", "--device", "sim:h200,block=256", code=1)
         for cell in document["cells"]:
-            # 100 MiB are left; two of 49 MiB take 50 each in blocks of 2, and the card keeps a margin.
-            self.assertEqual((cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]), ("oom", "fragmented", 49))
+            self.assertEqual((cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]), ("oom", "live", 51))
+
+    def test_beside_it_the_cards_margin_counts(self):
+        """The shipped card keeps a margin of less than 2 MiB, so that 98 of the 100 MiB are to be had in its blocks of 2 MiB."""
+        document = self.run_beside("60MiB@step:20", "direct,vmm", "1.25x", code=1)
+        direct, vmm = (self.cell(document, name, 160 * cli.MIB)["outcome"] for name in ("direct", "vmm"))
+        # V of 49 MiB beside K of 49 are 25 blocks each. The stack maps both in one: 98 MiB will do, 100 will not.
+        self.assertEqual((direct["status"], direct["cause"], direct["step"]), ("oom", "fragmented", 49))
+        self.assertEqual((vmm["status"], vmm["step"], vmm["driver_free_bytes"]), ("oom", 50, 2 * cli.MIB))
 
     def test_a_cache_that_holds_the_memory_starves_it(self):
         # flush-and-retry does not cure this: it is not the allocator that asks

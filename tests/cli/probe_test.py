@@ -10,7 +10,6 @@ import signal
 import cli
 
 FAKE = pathlib.Path(__file__).with_name("fake_child.py")
-PROFILE = cli.SOURCE / "device" / "sim" / "profiles" / "h200.json"
 MIB, GIB = 1 << 20, 1 << 30
 CURVES = ("malloc", "free", "create", "map", "set_access", "unmap", "release")
 
@@ -26,7 +25,7 @@ def at(curve, size):
 
 def distinct_profile():
     """Every price another one, so that a price that comes back shows which route was taken."""
-    profile = json.loads(PROFILE.read_text())
+    profile = json.loads(cli.SHIPPED.read_text())
     profile.update(name="distinct", raw_margin=0, handle_margin=0, work_unit_ps=377,
                    cleaning={"wait_ns": 7_531_000, "bytes_per_second": 560_000_000_000})
     profile["times_ns"] = {"launch": 4611, "launch_latency": 5003, "kernel_overhead": 1307, "graph_launch": 8117, "sync": 743,
@@ -121,12 +120,12 @@ class RoundTrip(cli.CommandTest):
         self.assertEqual(quick["pool_ns"], full["pool_ns"])
 
     def test_the_table_is_printed_without_a_file(self):
-        answer = self.succeed("probe", "--costs", "--device", "sim:h200", "--quick")
+        answer = self.succeed("probe", "--costs", "--device", f"sim:@{cli.PLAIN}", "--quick")
         self.assertRegex(answer.out, r"malloc +2MiB +31\.0 \(31\.0-31\.0\) +70\.0")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_measured_profile_runs(self):
-        self.probe(json.loads(PROFILE.read_text()))
+        self.probe(json.loads(cli.SHIPPED.read_text()))
         document = self.measure("--device", "sim:@found.json", "--allocator", "legacy,async,vmm", "--workload", "random:events=1000")
         self.assertTrue(all(c["outcome"]["status"] == "completed" for c in document["cells"]))
 
@@ -153,7 +152,7 @@ class Processes(cli.CommandTest):
         self.assertFalse(found["measured"]["interrupted"])
         self.assertEqual(len(found["measured"]["failures"]), 1)
         self.assertIn(found["measured"]["failures"][0], answer.err)
-        self.assertEqual(found["times_ns"]["launch"], 4600)
+        self.assertEqual(found["times_ns"]["launch"], cli.read_json(cli.SHIPPED)["times_ns"]["launch"])
         return found["measured"]["failures"][0]
 
     def test_good_ones(self):
