@@ -91,10 +91,16 @@ TEST(Fattn, OnlyMeasuredTokensCount)
     const trace_summary s = summarise(*fattn("session:depth=4096,prompt=1024,tokens=10"));
     EXPECT_EQ(s.tokens, 1034u);
     EXPECT_EQ(s.steps, 8u + 2 + 10);
+    std::uint32_t steps = 0, syncs = 0;
     for (const auto& f : events_of(*fattn("decode:depth=4096,tokens=1"))) {
         if (f.e.kind == event_kind::step && f.e.tokens == 1) break;
-        EXPECT_TRUE(f.e.kind == event_kind::step || f.e.kind == event_kind::alloc || f.e.kind == event_kind::free);
+        steps += f.e.kind == event_kind::step;
+        syncs += f.e.kind == event_kind::sync_stream;
+        EXPECT_TRUE(f.e.kind == event_kind::step || f.e.kind == event_kind::sync_stream || f.e.kind == event_kind::alloc ||
+                    f.e.kind == event_kind::free);
     }
+    EXPECT_EQ(steps, 8u) << "micro-batches of 512";
+    EXPECT_EQ(syncs, steps);
 }
 
 TEST(Fattn, GraphsOn)

@@ -113,8 +113,20 @@ TEST(Schedule, SlicesFastForwardToTheirDepth)
     for (const auto& s : steps) EXPECT_EQ(s.mode == walk_mode::sizes, s.tokens == 0);
     EXPECT_EQ(steps[4].slice, 1u);
     EXPECT_EQ(steps[4].shape.n_kv, 2304u);    // 1537 + 512 tokens
-    EXPECT_EQ(steps[4].syncs_before + steps[4].syncs_after, 0u);
     EXPECT_EQ(steps[8].shape, (walk_shape{.tokens = 511, .n_kv = 4096, .rows = 1}));
+}
+
+/// The host waits once before each micro-batch of them, whenever it waits at all, and not as often as where tokens are measured.
+TEST(Schedule, FastForwardWaitsOnceAMicroBatch)
+{
+    for (const sync_rule rule : {sync_rule::engine, sync_rule::token, sync_rule::batch, sync_rule::none}) {
+        const auto steps = steps_of({.slices = {{.depth = 4096, .prompt = 512, .tokens = 1}}, .sync = rule});
+        ASSERT_EQ(modes_of(steps).substr(0, 8), "ssssssss");
+        for (std::size_t i = 0; i < 8; ++i) {
+            EXPECT_EQ(steps[i].syncs_before, rule == sync_rule::none ? 0u : 1u) << i;
+            EXPECT_EQ(steps[i].syncs_after, 0u) << i;
+        }
+    }
 }
 
 }  // namespace
