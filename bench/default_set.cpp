@@ -17,10 +17,10 @@ slice_size slice_of(run_size size)
 {
     switch (size) {
     case run_size::quick: return {512, 4};
-    case run_size::normal: return {512, 8};
+    case run_size::normal: return {512, 4};    // two walks and two replays
     case run_size::full: return {2048, 264};    // a whole round of captured graphs
     }
-    return {512, 8};
+    return {512, 4};
 }
 
 /// The largest context, in steps of 4,096 tokens, whose weights, cache and one layer's f16 copies fit into 15/16 of the card:
@@ -63,8 +63,13 @@ std::string session(run_size size, const char* era, const char* kv, const char* 
 
 std::string server(run_size size)
 {
-    const char* requests = size == run_size::quick ? "4" : size == run_size::normal ? "8" : "64";
-    return std::string("server:model=") + model_name + ",requests=" + requests;
+    const std::string name = std::string("server:model=") + model_name;
+    switch (size) {
+    case run_size::quick: return name + ",requests=4,prompt-max=512,answer-max=16,gap-ms=20";
+    case run_size::normal: return name + ",requests=16,prompt-max=1024,answer-max=32,gap-ms=20";
+    case run_size::full: return name + ",requests=64,prompt-max=4096,answer-max=128,gap-ms=50";
+    }
+    return name;
 }
 
 }  // namespace

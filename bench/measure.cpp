@@ -26,13 +26,14 @@ measured_set measured(const cell& c)
     return all;
 }
 
-/// Seconds that one repetition is expected to take: both passes, and a start. On the simulator events count, on a card
+/// Seconds that one repetition is expected to take: its passes, and a start. On the simulator events count, on a card
 /// its context, the kernels' stated times and some microseconds a call. Progress corrects it.
-double estimated_seconds(const cell& c)
+double estimated_seconds(const cell& c, role what)
 {
     const trace_summary& s = c.workload->summary;
-    if (c.on.simulated) return 0.001 + 2.0 * static_cast<double>(s.events) / 4e6;
-    return 1.0 + 2.0 * (static_cast<double>(s.stated_kernel_ns) * 1e-9 + static_cast<double>(s.events) * 10e-6);
+    const double passes = what == role::verify ? 1 : 2;
+    if (c.on.simulated) return 0.001 + passes * static_cast<double>(s.events) / 4e6;
+    return 1.0 + passes * (static_cast<double>(s.stated_kernel_ns) * 1e-9 + static_cast<double>(s.events) * 10e-6);
 }
 
 std::string label(const cell& c) { return printable(c.allocator.title + " on " + c.workload->recipe->header().name); }
@@ -53,7 +54,7 @@ void fit_budget(std::vector<scheduled>& work, const run_plan& plan, progress& sh
     double left = static_cast<double>(*plan.budget_ms) / 1000.0;
     std::map<std::uint64_t, double> rounds;    // seconds of each
     for (const auto& s : work) {
-        const double seconds = estimated_seconds(plan.document.cells[s.cell]);
+        const double seconds = estimated_seconds(plan.document.cells[s.cell], s.what);
         if (s.what == role::timed) rounds[s.round] += seconds;
         else left -= seconds;
     }
@@ -81,6 +82,7 @@ repetition measure_one(const cell& c, const scheduled& s, const measure_options&
     run_controls controls;
     controls.stop = options.stop;
     controls.timeout = std::chrono::milliseconds(options.timeout_ms);
+    controls.cold_only = s.what == role::verify;    // the pass in which memory changes hands; twice says no more
     const bool in_child = !c.on.simulated && !options.in_process;
     repetition r = in_child ? run_in_child(c, s.what, controls) : run_repetition(c, controls, s.what);
     r.index = s.round;
@@ -197,7 +199,7 @@ ending measure(run_plan& plan, const measure_options& options, progress& shown)
     const std::size_t wanted = work.size();
     if (plan.budget_ms) fit_budget(work, plan, shown);
     std::vector<double> estimates;
-    for (const auto& s : work) estimates.push_back(estimated_seconds(document.cells[s.cell]));
+    for (const auto& s : work) estimates.push_back(estimated_seconds(document.cells[s.cell], s.what));
     shown.plan(estimates);
 
     std::optional<result_writer> writer;

@@ -265,15 +265,18 @@ run_plan make_plan(const run_request& request)
 
 std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed, bool watched)
 {
+    std::vector<std::pair<role, std::uint64_t>> all;
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+        all.emplace_back(role::timed, r);
+        if (r == 0 && watched) all.insert(all.end(), {{role::memory, 0}, {role::verify, 0}});
+    }
     std::vector<scheduled> order;
     std::uint64_t state = seed;
-    const std::uint64_t all = watched ? rounds + 2 : rounds;
-    for (std::uint64_t r = 0; r < all; ++r) {
+    for (const auto& [what, round] : all) {
         std::vector<std::size_t> shuffled(cells);
         std::iota(shuffled.begin(), shuffled.end(), std::size_t{0});
         for (std::size_t i = cells; i > 1; --i) std::swap(shuffled[i - 1], shuffled[splitmix64(state) % i]);
-        const role what = r < rounds ? role::timed : r == rounds ? role::memory : role::verify;
-        for (const auto c : shuffled) order.push_back({c, r < rounds ? r : 0, what});
+        for (const auto c : shuffled) order.push_back({c, round, what});
     }
     return order;
 }

@@ -55,7 +55,8 @@ struct scheduled {
 };
 
 /// Round by round, the cells of each round in an order drawn from the seed, so that allocators are interleaved. On a card
-/// (`watched`) two rounds follow in which nothing is timed: one that watches memory, one that verifies every word.
+/// (`watched`) the first is followed by two in which nothing is timed, so that a run that is cut short has them: one that watches
+/// memory, one that verifies every word.
 std::vector<scheduled> schedule(std::size_t cells, std::uint64_t rounds, std::uint64_t seed, bool watched);
 
 }  // namespace vrambench

@@ -81,8 +81,8 @@ TEST(schedule, numbers_each_role_by_itself)
 {
     std::vector<std::pair<role, std::uint64_t>> seen;
     for (const auto& s : schedule(1, 3, 1, true)) seen.emplace_back(s.what, s.round);
-    EXPECT_THAT(seen, ElementsAre(std::pair{role::timed, 0u}, std::pair{role::timed, 1u}, std::pair{role::timed, 2u},
-                                  std::pair{role::memory, 0u}, std::pair{role::verify, 0u}));
+    EXPECT_THAT(seen, ElementsAre(std::pair{role::timed, 0u}, std::pair{role::memory, 0u}, std::pair{role::verify, 0u},
+                                  std::pair{role::timed, 1u}, std::pair{role::timed, 2u}));
     EXPECT_EQ(schedule(2, 3, 1, false).size(), 6u);
 }
 

@@ -208,7 +208,7 @@ class Disturbed(Requests):
         self.assertIn("not used", answer.err)
         self.the_rest_went_on()
         self.assertEqual([(r, i) for r, i, _ in self.tries("legacy")],
-                         [p for p in [("timed", 0), ("timed", 1), ("memory", 0), ("verify", 0)] for _ in range(3)])
+                         [p for p in [("timed", 0), ("memory", 0), ("verify", 0), ("timed", 1)] for _ in range(3)])
         self.assertEqual(self.cells()["legacy"]["attempted"], 0)
         self.assertIsNone(self.cells()["legacy"]["outcome"])
 
