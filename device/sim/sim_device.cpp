@@ -76,7 +76,7 @@ struct sim_device::queued_launches {
 };
 
 sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
-    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes, profile_.memory_cleaning, &now_),
+    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes + (profile_.shared_up_to ? profile_.physical_block : 0), profile_.memory_cleaning, &now_),
       heap_(memory_, profile_.physical_block, profile_.shared_up_to, profile_.raw_margin, raw_base),
       virtual_(memory_, profile_.vmm_granularity, profile_.handle_margin, profile_.address_space, virtual_base)
 {
@@ -94,6 +94,9 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     info_.bytes_per_second = profile_.bytes_per_second;
     clock_ = host_clock(&now_, profile_.work_unit);
     if (check_hazards) checker_ = std::make_unique<hazard_checker>(1);
+    // Every process on a card holds something small beside what is free; what shares a block shares that one first.
+    if (profile_.shared_up_to) heap_.allocate(1);
+    memory_.reset_low_water();
     set_streams(1);
 }
 

@@ -167,7 +167,9 @@ TEST(margins, raw_memory_and_handles_leave_them_free)
     EXPECT_NE(h, 0u);
     EXPECT_EQ(d.malloc(4 * MiB), 0u);
     EXPECT_NE(d.malloc(2 * MiB), 0u);
-    EXPECT_EQ(d.malloc(512), 0u) << "4 MiB are left, a small block takes two of them";
+    EXPECT_NE(d.malloc(512), 0u) << "the small block that the process holds has room";
+    EXPECT_NE(d.malloc(MiB), 0u);
+    EXPECT_EQ(d.malloc(MiB), 0u) << "4 MiB are left, and that one is full: another would take two of them";
 }
 
 /// The shipped profile's margin lies between zero and one block of 2 MiB: of 16 MiB the last block is not to be had.
@@ -212,8 +214,9 @@ TEST(shared_blocks, cost_what_they_cost_while_others_hold_their_memory)
     j["calls_ns"]["free"]["shared"] = {{256, 5}};
     sim_device d = device_of(j);
     device_ptr first = 0, second = 0;
-    EXPECT_EQ(cost(d, [&] { first = d.malloc(4096); }), 70 * us);
-    EXPECT_EQ(cost(d, [&] { second = d.malloc(4096); }), 3 * ns);
+    EXPECT_EQ(cost(d, [&] { d.malloc(MiB); }), 3 * ns) << "beside the small block that the process holds";
+    EXPECT_EQ(cost(d, [&] { first = d.malloc(MiB); }), 70 * us) << "which has no room for a second one";
+    EXPECT_EQ(cost(d, [&] { second = d.malloc(MiB); }), 3 * ns);
     EXPECT_EQ(cost(d, [&] { d.free(first); }), 5 * ns);
     EXPECT_EQ(cost(d, [&] { d.free(second); }), 27 * us) << "the last of its memory gives it back";
 }
