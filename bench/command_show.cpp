@@ -15,21 +15,26 @@ void add_show(CLI::App& app, command& chosen)
     auto file = std::make_shared<std::string>();
     auto markdown = std::make_shared<bool>(false);
     auto failures = std::make_shared<bool>(false);
+    auto filter = std::make_shared<std::string>();
     sub->add_option("file", *file, "result file")->required();
     auto calls = std::make_shared<bool>(false);
     sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
+    sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter");
     sub->add_flag("--calls", *calls, "what the allocators' calls took, by path, with their drain and idle parts")->excludes("--markdown");
     sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")
         ->excludes("--markdown")
         ->excludes("--calls");
-    sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures");
-    sub->callback([file, markdown, calls, failures, &chosen] {
-        chosen = [file, markdown, calls, failures] {
+    sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
+                "  vrambench show run.json --filter era=pool-fa-early.*limit:none");
+    sub->callback([file, markdown, calls, failures, filter, &chosen] {
+        chosen = [file, markdown, calls, failures, filter] {
             const run_document document = read_result(*file);
+            table_style style = style_for(STDOUT_FILENO);
+            style.filter = *filter;
             std::cout << (*failures   ? failure_report(document)
                           : *calls    ? call_table(document)
-                          : *markdown ? markdown_table(document)
-                                      : comparison_table(document, style_for(STDOUT_FILENO)));
+                          : *markdown ? markdown_table(document, *filter)
+                                      : comparison_table(document, style));
             return 0;
         };
     });

@@ -204,7 +204,7 @@ std::string markdown_kinds(const table_group& g)
     return out;
 }
 
-const char* const nothing = "Nothing was planned: the run has no cells.\n";
+const char* const nothing = "Nothing to show: the run has no cells, or none that matches.\n";
 const char* const unfinished = "This run is not finished: the table shows what was measured so far.\n";
 
 }  // namespace
@@ -220,7 +220,7 @@ table_style style_for(int file_descriptor)
 
 std::string comparison_table(const run_document& run, const table_style& style)
 {
-    const std::vector<table_group> groups = table_groups(run);
+    const std::vector<table_group> groups = table_groups(run, style.filter);
     if (groups.empty()) return nothing;
     const layout l = layout_of(groups, style.width);
     std::string out = run.finished ? "" : unfinished;
@@ -233,9 +233,9 @@ std::string comparison_table(const run_document& run, const table_style& style)
     return out + "\n" + table_legend + "\n";
 }
 
-std::string markdown_table(const run_document& run)
+std::string markdown_table(const run_document& run, const std::string& filter)
 {
-    const std::vector<table_group> groups = table_groups(run);
+    const std::vector<table_group> groups = table_groups(run, filter);
     if (groups.empty()) return nothing;
     std::string out = run.finished ? "" : unfinished;
     for (const table_group& g : groups) {

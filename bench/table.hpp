@@ -10,6 +10,7 @@ namespace vrambench {
 struct table_style {
     bool color = false;
     std::size_t width = 120;                 ///< columns; long specs are wrapped, long titles shortened
+    std::string filter = {};                 ///< as of table_groups()
 };
 
 /// Colour only where `file_descriptor` is a terminal that knows it and NO_COLOR is not set.
@@ -19,7 +20,7 @@ table_style style_for(int file_descriptor);
 std::string comparison_table(const run_document& run, const table_style& style = {});
 
 /// The same as Markdown, for documents.
-std::string markdown_table(const run_document& run);
+std::string markdown_table(const run_document& run, const std::string& filter = {});
 
 /// "0.42", "12.3", "1,234": digits that a reader can compare down a column.
 std::string short_number(double value);

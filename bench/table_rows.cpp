@@ -1,5 +1,6 @@
 #include "bench/table_rows.hpp"
 
+#include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
 #include "bench/table.hpp"
@@ -188,10 +189,13 @@ std::array<column_heading, value_columns> column_headings(bool per_token)
              {"alloc", "worst"}}};
 }
 
-std::vector<table_group> table_groups(const run_document& run)
+std::vector<table_group> table_groups(const run_document& run, const std::string& filter)
 {
     std::vector<table_group> groups;
+    const name_filter wanted(filter.empty() ? "." : filter);
     for (const auto& cells : grouped(run)) {
+        const auto matches = [&](const cell* c) { return wanted.matches(benchmark_name(*c)); };
+        if (std::none_of(cells.begin(), cells.end(), matches)) continue;
         table_group& g = groups.emplace_back();
         const cell& first = *cells.front();
         g.per_token = first.workload->summary.tokens > 0;

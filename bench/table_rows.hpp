@@ -36,8 +36,9 @@ struct table_group {
 };
 
 /// Cells of one device, workload, limit, mode and kernels form a group, in the order in which they were planned. Their
-/// reference is the last row.
-std::vector<table_group> table_groups(const run_document& run);
+/// reference is the last row. With a filter (a regular expression) only groups of which a cell's benchmark name matches.
+/// Throws input_error where it is none.
+std::vector<table_group> table_groups(const run_document& run, const std::string& filter = {});
 
 /// How to read the table.
 inline constexpr const char* table_legend =
