@@ -26,14 +26,15 @@ measured_set measured(const cell& c)
     return all;
 }
 
-/// Seconds that one repetition is expected to take: its passes, and a start. On the simulator events count, on a card
-/// its context, the kernels' stated times and some microseconds a call. Progress corrects it.
+/// Seconds that one repetition is expected to take: its passes, and a start. On the simulator events count; on a card its
+/// context, and the slower of the kernels and of the host that launches them. Progress corrects it.
 double estimated_seconds(const cell& c, role what)
 {
     const trace_summary& s = c.workload->summary;
     const double passes = what == role::verify ? 1 : 2;
     if (c.on.simulated) return 0.001 + passes * static_cast<double>(s.events) / 4e6;
-    return 1.0 + passes * (static_cast<double>(s.stated_kernel_ns) * 1e-9 + static_cast<double>(s.events) * 10e-6);
+    const double kernels = static_cast<double>(s.stated_kernel_ns) * 1e-9, host = static_cast<double>(s.events) * 4e-6;
+    return 0.8 + passes * std::max(kernels, host);
 }
 
 std::string label(const cell& c) { return printable(c.allocator.title + " on " + c.workload->recipe->header().name); }

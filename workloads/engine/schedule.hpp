@@ -17,7 +17,7 @@ enum class walk_mode : std::uint8_t {
     direct,     ///< launches execute
     capture,    ///< launches are recorded into the graph, which is then launched once
     replay,     ///< the graph is launched: no walk, no pool call
-    sizes,      ///< allocations and frees only, of each distinct layer once: a context that is not measured
+    sizes,      ///< allocations and frees of each distinct layer once, behind one synchronisation: a context that is not measured
 };
 
 /// Where the host waits for the stream.
