@@ -303,6 +303,7 @@ void derive_bytes(pass_numbers& n, const passes& all, const passes& used, const 
     n.peak_device_bytes = device_peak(all, used);
     n.device_bloat = divided(n.peak_device_bytes, summary.max_live_bytes);
     n.end_reserved_bytes = over(used, [](const pass_measurement& p) { return p.end_reserved_bytes; });
+    n.idle_reserved_bytes = used.front().pass->idle_reserved_bytes;
     n.byte_seconds_ratio = over(used, [](const pass_measurement& p) { return ratio(p.reserved_byte_ps, p.live_byte_ps); });
 }
 

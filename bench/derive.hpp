@@ -68,6 +68,7 @@ struct pass_numbers {
     std::optional<estimate> unsplit_calls;   ///< long calls whose parts are not known; none where all are known
     std::optional<estimate> device_idle_ns, stall_ns, host_bound, overrun_share;
     std::optional<estimate> peak_live_bytes, peak_reserved_bytes, peak_device_bytes, device_bloat, end_reserved_bytes;
+    std::vector<std::uint64_t> idle_reserved_bytes;   ///< of the first used repetition
     std::uint64_t max_live_bytes = 0;
     std::optional<estimate> byte_seconds_ratio;
     call_numbers calls;

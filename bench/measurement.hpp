@@ -65,6 +65,7 @@ struct pass_measurement {
     std::uint64_t peak_reserved_bytes = 0;
     std::uint64_t peak_device_bytes = 0;     ///< driver view: free at the start minus lowest free; 0: not known in this pass
     std::uint64_t end_reserved_bytes = 0;    ///< after the last event
+    std::vector<std::uint64_t> idle_reserved_bytes;    ///< at the end of each step of a phase called "idle"
     /// Integrals over time in byte-picoseconds, as doubles of exact sums (used as a ratio only).
     double live_byte_ps = 0;
     double reserved_byte_ps = 0;

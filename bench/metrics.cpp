@@ -30,6 +30,7 @@ constexpr std::array table{
     metric_info{"peak_device_bytes", "bytes", better::lower, "the same as the driver sees it: free before minus lowest free"},
     metric_info{"device_bloat", "ratio", better::lower, "peak_device_bytes over max_live_bytes"},
     metric_info{"end_reserved_bytes", "bytes", better::lower, "bytes kept after the last event"},
+    metric_info{"idle_reserved_bytes", "bytes", better::lower, "bytes kept at the end of each idle phase: a list, the floor after each turn"},
     metric_info{"byte_seconds_ratio", "ratio", better::lower, "integral of reserved bytes over integral of live bytes"},
     metric_info{"driver_calls", "calls", better::lower, "successful driver calls of each kind up to the last event"},
     metric_info{"oom", "events", better::lower, "failures, recoveries, flushes and evictions, with their bytes and times"},

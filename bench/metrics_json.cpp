@@ -174,6 +174,7 @@ json numbers_json(const pass_numbers& n)
     out.add("peak_device_bytes", n.peak_device_bytes);
     out.add("device_bloat", n.device_bloat);
     out.add("end_reserved_bytes", n.end_reserved_bytes);
+    if (!n.idle_reserved_bytes.empty()) out.start("idle_reserved_bytes")["values"] = n.idle_reserved_bytes;
     out.add("byte_seconds_ratio", n.byte_seconds_ratio);
     out.set("driver_calls", calls_json(n.calls));
     out.set("oom", recovery_json(n.recovery));

@@ -145,6 +145,7 @@ json raw_json(const pass_measurement& p)
               {"teardown_calls", sparse_calls_json(p.teardown_calls)},
               {"oom", recovery_json(p)},
               {"cached_blocks_bytes", p.cached_blocks}};
+    if (!p.idle_reserved_bytes.empty()) j["idle_reserved_bytes"] = p.idle_reserved_bytes;
     if (p.unsplit_calls != 0) j["unsplit_calls"] = p.unsplit_calls;
     if (p.activity.overrun_kernels >= 0) {    // where the device counts them
         j["stated_kernels"] = p.activity.stated_kernels;
@@ -175,6 +176,7 @@ void read_raw(const json& j, pass_measurement& p)
     p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
     read_recovery(j.at("oom"), p);
     read(j, "cached_blocks_bytes", p.cached_blocks);
+    read_if_there(j, "idle_reserved_bytes", p.idle_reserved_bytes);
     read_if_there(j, "unsplit_calls", p.unsplit_calls);
     read_if_there(j, "stated_kernels", p.activity.stated_kernels);
     read_if_there(j, "overrun_kernels", p.activity.overrun_kernels);

@@ -85,6 +85,8 @@ public:
         step_begin_ = now;
     }
     std::uint64_t count() const { return count_; }
+    /// A pause between turns is under way: what is reserved at its end is the floor.
+    bool is_idle() const { return open_ && phases_[phase_].name == "idle"; }
     std::string phase_name() const { return count_ ? phases_[phase_].name : ""; }
     std::vector<phase_measurement> used() const
     {
@@ -141,6 +143,7 @@ private:
     void graph_end(const event& e);
     void graph_launch(const event& e);
     void reserved_may_have_changed(std::int64_t now);
+    void note_floor();
     [[noreturn]] void out_of_memory(const event& e, const allocation& a);
     [[noreturn]] void external_failed(const event& e);
     outcome scene_of_failure(status what);
@@ -263,6 +266,7 @@ void pass_runner::execute(const event& e, const event_batch& batch)
     case event_kind::external_alloc: return external_allocate(e);
     case event_kind::external_free: return external_free(e.id);
     case event_kind::step:
+        note_floor();
         steps_.begin(e, clock_.now_ps());
         return allocator_.notify(notification::step);
     case event_kind::graph_begin: return graph_begin(e);
@@ -312,6 +316,11 @@ void pass_runner::reserved_may_have_changed(std::int64_t now)
     reserved_ = allocator_.reserved_bytes();
     reserved_over_time_.change(now, reserved_);
     m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, reserved_);
+}
+
+void pass_runner::note_floor()
+{
+    if (steps_.is_idle()) m_.idle_reserved_bytes.push_back(reserved_);
 }
 
 void pass_runner::collect_accesses(const event& e, const event_batch& batch)
@@ -530,6 +539,7 @@ void pass_runner::account_allocator(const allocator_stats& s)
 /// The device is idle since `end`.
 void pass_runner::account_time(std::int64_t end)
 {
+    note_floor();
     steps_.end(end);
     m_.time_ps = end - begin_ps_;
     m_.phases = steps_.used();

@@ -153,6 +153,24 @@ std::string kind_lines(const table_group& g, const layout& l, const table_style&
     return painted(heading, bold, style) + "\n" + out;
 }
 
+const char* const floor_title = "MiB reserved after each idle phase, cold";
+
+std::string floor_lines(const table_group& g, const layout& l, const table_style& style)
+{
+    std::string out;
+    for (const table_row& r : g.rows)
+        if (!r.floors.empty()) out += wrapped(left(r.title, l.title) + spaces(gap) + r.floors, style.width, l.title + gap);
+    return out.empty() ? out : painted(floor_title, bold, style) + "\n" + out;
+}
+
+std::string markdown_floors(const table_group& g)
+{
+    std::string out;
+    for (const table_row& r : g.rows)
+        if (!r.floors.empty()) out += "- " + r.title + ": " + r.floors + "\n";
+    return out.empty() ? out : std::string("\n") + floor_title + ":\n\n" + out;
+}
+
 /// A `|` would end a Markdown cell.
 std::string escaped(const std::string& s)
 {
@@ -228,7 +246,7 @@ std::string comparison_table(const run_document& run, const table_style& style)
         if (!out.empty()) out += "\n";
         out += wrapped(g.workload, style.width, 4) + wrapped("  on " + g.facts, style.width, 4) + heading_lines(g, l, style);
         for (const table_row& r : g.rows) out += row_lines(r, l, style);
-        out += kind_lines(g, l, style);
+        out += kind_lines(g, l, style) + floor_lines(g, l, style);
     }
     return out + "\n" + table_legend + "\n";
 }
@@ -242,7 +260,7 @@ std::string markdown_table(const run_document& run, const std::string& filter)
         if (!out.empty()) out += "\n";
         out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading(g);
         for (const table_row& r : g.rows) out += markdown_row(r);
-        out += markdown_kinds(g);
+        out += markdown_kinds(g) + markdown_floors(g);
     }
     return out + "\n" + table_legend + "\n";
 }

@@ -107,6 +107,18 @@ std::string added_of_kind(const std::optional<pass_metrics>& m, const std::strin
     return "-";
 }
 
+/// "28.6, 352.0, 815.1": whole and tenths of MiB.
+std::string floors_of(const pass_numbers& n)
+{
+    std::string out;
+    for (const std::uint64_t bytes : n.idle_reserved_bytes) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f", static_cast<double>(bytes) / static_cast<double>(MiB));
+        out += (out.empty() ? "" : ", ") + std::string(text);
+    }
+    return out;
+}
+
 table_row row_of(const run_document& run, const cell& c, std::vector<std::string>& kinds)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
@@ -117,6 +129,7 @@ table_row row_of(const run_document& run, const cell& c, std::vector<std::string
     row.finished = m.cold.numbers.has_value();
     if (!row.finished) return row;
     row.values = values_of(m, timer_floor_ns(run, c));
+    row.floors = floors_of(*m.cold.numbers);
     if (kinds.empty())
         for (const kind_metrics& k : m.cold.numbers->kinds) kinds.push_back(k.name);
     for (const std::string& k : kinds) row.by_kind.push_back(added_of_kind(m.cold, k) + " / " + added_of_kind(m.steady, k));

@@ -25,6 +25,7 @@ struct table_row {
     bool finished = false;                   ///< false: `values` are empty
     std::array<std::string, value_columns> values;
     std::vector<std::string> by_kind;        ///< "cold / steady" added time for each of the group's kinds
+    std::string floors;                      ///< MiB reserved after each idle phase of the cold pass; empty: there is none
 };
 
 struct table_group {

@@ -438,5 +438,24 @@ class NeighbourProcess(cli.CommandTest):
         self.assertEqual(process.wait(cli.PATIENCE), 0, "it ends with its input")
 
 
+
+class Turns(cli.CommandTest):
+    def kept(self, turns):
+        document = self.measure("--allocator", "legacy,async,vmm", "--workload", f"turns:turns={turns}", "--no-reference")
+        return {c["allocator"]["name"]: c["metrics"] for c in document["cells"]}
+
+    def test_the_floor_after_each_turn_is_what_a_session_that_ends_there_keeps(self):
+        whole = self.kept(4)
+        for turn in range(1, 5):
+            for name, metrics in self.kept(turn).items():
+                self.assertEqual(metrics["end_reserved_bytes"]["median"], whole[name]["idle_reserved_bytes"]["values"][turn - 1], name)
+        for name, metrics in whole.items():
+            self.assertEqual(len(metrics["idle_reserved_bytes"]["values"]), 4, name)
+
+    def test_traffic_without_pauses_has_none(self):
+        cell = self.measure("--allocator", "vmm", "--workload", PAIR, "--no-reference")["cells"][0]
+        self.assertNotIn("idle_reserved_bytes", cell["metrics"])
+
+
 if __name__ == "__main__":
     cli.main()
