@@ -13,8 +13,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <regex>
 #include <string_view>
+
+#include <regex.h>
 
 namespace vrambench {
 
@@ -268,9 +269,14 @@ std::string benchmark_name(const cell& c)
     return name;
 }
 
+/// POSIX rather than the standard library's: that one takes exponential time, or the stack, on some patterns.
 struct name_filter::state {
-    std::regex expression;
-    bool negated = false;
+    ~state()
+    {
+        if (compiled) ::regfree(&expression);
+    }
+    regex_t expression{};
+    bool compiled = false, negated = false;
 };
 
 name_filter::name_filter(const std::string& pattern) : state_(std::make_unique<state>())
@@ -281,11 +287,8 @@ name_filter::name_filter(const std::string& pattern) : state_(std::make_unique<s
         rest.erase(0, 1);
     }
     if (rest.empty() || rest == "all") rest = ".";
-    try {
-        state_->expression = std::regex(rest, std::regex::extended | std::regex::nosubs);
-    } catch (const std::regex_error&) {
-        throw input_error(in_quotes(pattern) + " is not a regular expression (--benchmark_filter)");
-    }
+    state_->compiled = ::regcomp(&state_->expression, rest.c_str(), REG_EXTENDED | REG_NOSUB) == 0;
+    if (!state_->compiled) throw input_error(in_quotes(pattern) + " is not a regular expression (--benchmark_filter)");
 }
 
 name_filter::~name_filter() = default;
@@ -294,7 +297,7 @@ name_filter& name_filter::operator=(name_filter&&) noexcept = default;
 
 bool name_filter::matches(const std::string& name) const
 {
-    return std::regex_search(name, state_->expression) != state_->negated;
+    return (::regexec(&state_->expression, name.c_str(), 0, nullptr, 0) == 0) != state_->negated;
 }
 
 int report_with_google_benchmark(const run_document& run, const std::vector<std::string>& benchmark_args)

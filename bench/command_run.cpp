@@ -101,7 +101,9 @@ void take_models_along(run_request& r)
     if (r.resident != "model") return;
     if (r.workloads.empty()) throw input_error("--resident model: name the --workload whose model it is");
     for (auto& w : r.workloads) {
-        if (w.starts_with("file:")) throw input_error("--resident model: a trace file has no model; write a size");
+        const entry& e = find_entry(workload_entries(), parse_spec(w).name, "workload");
+        if (std::none_of(e.keys.begin(), e.keys.end(), [](const key_info& k) { return k.name == "weights"; }))
+            throw input_error("--resident model: workload " + in_quotes(e.name) + " has no model; write a size");
         w = with_key(w, "weights", "on");
     }
     r.resident.clear();

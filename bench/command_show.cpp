@@ -19,13 +19,15 @@ void add_show(CLI::App& app, command& chosen)
     sub->add_option("file", *file, "result file")->required();
     auto calls = std::make_shared<bool>(false);
     sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
-    sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter");
     sub->add_flag("--calls", *calls, "what the allocators' calls took, by path, with their drain and idle parts")->excludes("--markdown");
     sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")
         ->excludes("--markdown")
         ->excludes("--calls");
+    sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter")
+        ->excludes("--calls")
+        ->excludes("--failures");
     sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
-                "  vrambench show run.json --filter era=pool-fa-early.*limit:none");
+                "  vrambench show run.json --filter 'era=pool-fa-early.*limit:none'    (names as --benchmark_list_tests shows them)");
     sub->callback([file, markdown, calls, failures, filter, &chosen] {
         chosen = [file, markdown, calls, failures, filter] {
             const run_document document = read_result(*file);

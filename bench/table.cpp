@@ -222,7 +222,7 @@ std::string markdown_kinds(const table_group& g)
     return out;
 }
 
-const char* const nothing = "Nothing to show: the run has no cells, or none that matches.\n";
+const char* const nothing = "Nothing to show: the run has no cells, or none that matches the filter.\n";
 const char* const unfinished = "This run is not finished: the table shows what was measured so far.\n";
 
 }  // namespace

@@ -56,7 +56,9 @@ void print_call(const cost_summary& s, const std::string& call, std::string& out
 
 std::string cost_table(const cost_summary& s)
 {
-    std::string out = "driver calls, us: median over " + std::to_string(s.processes) +
+    const auto simulated = s.words.find("simulated");
+    std::string out = simulated != s.words.end() && simulated->second == "yes" ? "SIMULATED, the profile's own prices: " : "";
+    out += "driver calls, us: median over " + std::to_string(s.processes) +
                       (s.processes == 1 ? " process" : " processes") + " (p10-p90); refused: by free bytes\n\n";
     std::string head = column("call", 12) + column("size", 10);
     for (int i = 0; i < situations; ++i) head += column(to_string(static_cast<situation>(i)), 24);

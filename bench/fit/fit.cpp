@@ -229,13 +229,16 @@ variation parse_variation(std::string_view text)
 
 std::uint64_t own_step(const trace_header& header, const variation& v)
 {
-    std::uint64_t step = v.step;
+    const bool counts_tokens = v.key == "to" || v.key == "depth" || v.key == "prompt";
+    std::uint64_t step = v.step == 0 && !counts_tokens ? 1 : v.step;
     for (const auto& [key, value] : header.params)
         if (step == 0 && key != v.key && (key == "step" || key == "ubatch"))
             step = parse_integer(value, header.name + ": " + key, 1, UINT64_MAX);
     if (step == 0)
         throw input_error("--vary: workload " + in_quotes(header.name) + " has no step of its own; write --vary " + v.key + "=" +
                           std::to_string(v.from) + ".." + std::to_string(v.to) + ":STEP");
+    if (v.to != v.from && v.to - v.from < step)
+        throw input_error("--vary: the range is shorter than its step of " + std::to_string(step) + "; write " + v.key + "=FROM..TO:STEP");
     if ((v.to - v.from) / step >= most_values) throw input_error("--vary: more than 1000000 values; a larger :STEP makes them fewer");
     return step;
 }
