@@ -273,7 +273,7 @@ class Fit(BadInputTest):
             ([*base, "to"], "--vary", "to=4096..262144"), ([*base, "to=5"], "--vary"), ([*base, "to=9..2"], "ends before"),
             ([*base, "to=1..x"], "'x'"), ([*base, "to=1..2:0"], "step of 0"), ([*base, "tu=512..1024"], "'tu'"),
             ([*base, "to=0..1024"], "to", "0"), ([*base, "to=1..1024", "--vram-limit", "2x"], "'2x'"),
-            ([*base, "to=1..1024", "--vram-limit", "400GiB"], "400GiB"), ([*fit, "--workload", PAIR, "--vary", "step=1..2"], ":STEP"),
+            ([*base, "to=1..1024", "--vram-limit", "400GiB"], "400GiB"), ([*fit, "--workload", PAIR, "--vary", "to=1..2"], ":STEP"),
             ([*base, "to=1..99999999:1"], ":STEP"), ([*base, "to=1..1024", "--resident", "0"], "--resident"),
             ([*base, "to=1..1024", "--resident", "1GB"], "--resident", "1GiB"), ([*fit, "--vary", "to=1..2"], "--workload"),
             ([*fit, "--workload", "file:x.jsonl", "--vary", "to=1..2:1"], "trace file"),
