@@ -63,7 +63,9 @@ configure_and_build() {
         say "cannot write $log: is this tree somebody else's?"
         exit 2
     fi
-    say "building build/vrambench, some minutes the first time (log: build/setup.log)"
+    local what="build/vrambench" told=$SECONDS
+    [ "$tests" = OFF ] || what="build/vrambench and the tests"
+    say "building $what, some minutes the first time (log: build/setup.log)"
     { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" &&
         cmake --build build --target "$@"; } >"$log" 2>&1 &
     pid=$!
@@ -73,7 +75,12 @@ configure_and_build() {
         step=$(grep -o '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 1)
         [ "$step" != "$shown" ] || continue
         shown=$step
-        if [ -t 2 ]; then printf '\r%s ' "$step" >&2; fi
+        if [ -t 2 ]; then
+            printf '\r%s ' "$step" >&2
+        elif [ $((SECONDS - told)) -ge 30 ]; then
+            told=$SECONDS
+            say "$step"
+        fi
     done
     wait $pid || failed=1
     trap - INT
