@@ -2,13 +2,13 @@
 #include "bench/commands.hpp"
 #include "bench/costs/cost_profile.hpp"
 #include "bench/costs/cost_table.hpp"
+#include "bench/interrupt.hpp"
 #include "bench/progress.hpp"
 #include "bench/remote.hpp"
 #include "bench/runner.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
-#include <csignal>
 #include <ctime>
 #include <iostream>
 
@@ -26,14 +26,6 @@ struct probe_options {
     std::string device = "auto", processes, timeout, out, name;
     bool costs = false, quick = false;
 };
-
-std::atomic<bool> interrupted{false};
-
-extern "C" void end_probe(int)
-{
-    interrupted.store(true);
-    std::signal(SIGINT, SIG_DFL);    // a second one ends the program at once
-}
 
 std::string today()
 {
@@ -70,12 +62,12 @@ public:
         how_.interrupted = true;    // until the last process has ended
     }
 
-    void measure(progress& shown)
+    void measure(progress& shown, const std::atomic<bool>* stop)
     {
         shown.plan(std::vector<double>(how_.asked, on_.simulated ? 0.5 : static_cast<double>(child_seconds)));
         for (std::uint64_t i = 0; i < how_.asked; ++i) {
             shown.start(i, "driver costs of " + on_.name);
-            cost_answer a = measure_costs_in_child(on_, quick_, std::chrono::milliseconds(timeout_), &interrupted);
+            cost_answer a = measure_costs_in_child(on_, quick_, std::chrono::milliseconds(timeout_), stop);
             if (a.report) {
                 reports_.push_back(std::move(*a.report));
             } else {
@@ -118,13 +110,12 @@ int probe(const probe_options& o, const command_line& line)
     calibration_run run(o, line);
     if (!o.out.empty()) check_writable(o.out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
-    std::signal(SIGINT, end_probe);
+    const interrupt_guard interrupt;
     try {
-        run.measure(shown);
+        run.measure(shown, interrupt.flag());
     } catch (const run_interrupted&) {
         shown.note("interrupted: the processes that had ended are kept");
     }
-    std::signal(SIGINT, SIG_DFL);
     shown.finish();
     return run.report(std::cout);
 }

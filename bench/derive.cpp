@@ -167,6 +167,9 @@ phase_metrics derive_phase(const phase_measurement& first, const passes& used, c
     return m;
 }
 
+/// "prefill" of "prefill@4096".
+std::string_view kind_of(std::string_view phase) { return phase.substr(0, phase.find('@')); }
+
 /// Tokens over time of all phases of these names, those at several depths ("decode@4096") together.
 std::optional<estimate> token_rate(const passes& used, std::initializer_list<std::string_view> names)
 {
@@ -174,8 +177,7 @@ std::optional<estimate> token_rate(const passes& used, std::initializer_list<std
         std::uint64_t tokens = 0;
         std::int64_t time_ps = 0;
         for (const phase_measurement& f : p.phases) {
-            const std::string_view name = std::string_view(f.name).substr(0, f.name.find('@'));
-            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+            if (std::find(names.begin(), names.end(), kind_of(f.name)) == names.end()) continue;
             tokens += f.tokens;
             time_ps += f.time_ps;
         }
@@ -183,8 +185,6 @@ std::optional<estimate> token_rate(const passes& used, std::initializer_list<std
         return ratio(static_cast<double>(tokens), static_cast<double>(time_ps) / 1e12);
     });
 }
-
-std::string kind_of(const std::string& phase) { return phase.substr(0, phase.find('@')); }
 
 /// Time and tokens of the phases that have tokens, all or those of one kind: what is not counted in tokens (a context that is
 /// only replayed in sizes, a warm-up) is not what the traffic costs a token.
@@ -215,7 +215,7 @@ std::vector<kind_metrics> derive_kinds(const pass_measurement& first, const pair
 {
     std::vector<kind_metrics> kinds;
     for (const phase_measurement& f : first.phases) {
-        const std::string name = kind_of(f.name);
+        const std::string name(kind_of(f.name));
         if (f.tokens == 0 || std::any_of(kinds.begin(), kinds.end(), [&](const auto& k) { return k.name == name; })) continue;
         kinds.push_back({name, added_per_token(pairs, name)});
     }

@@ -76,7 +76,8 @@ struct sim_device::queued_launches {
 };
 
 sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
-    : profile_(std::move(p)), start_free_(free_bytes), memory_(free_bytes + (profile_.shared_up_to ? profile_.physical_block : 0), profile_.memory_cleaning, &now_),
+    : profile_(std::move(p)), start_free_(free_bytes),
+      memory_(free_bytes + (profile_.shared_up_to ? profile_.physical_block : 0), profile_.memory_cleaning, &now_),
       heap_(memory_, profile_.physical_block, profile_.shared_up_to, profile_.raw_margin, raw_base),
       virtual_(memory_, profile_.vmm_granularity, profile_.handle_margin, profile_.address_space, virtual_base)
 {

@@ -10,7 +10,6 @@ import unittest
 
 import cli
 
-FAKE = pathlib.Path(__file__).with_name("fake_child.py")
 WORK = ["--device", "cuda:0", "--workload", "kv-pair:heads=2,head-dim=64,step=256,to=2048", "--allocator", "legacy,vmm",
         "--no-reference", "--out", "run.json"]
 
@@ -18,10 +17,7 @@ WORK = ["--device", "cuda:0", "--workload", "kv-pair:heads=2,head-dim=64,step=25
 class ChildTest(cli.CommandTest):
     def setUp(self):
         super().setUp()
-        self.children = self.folder / "children"
-        self.children.touch()
-        os.environ.update(VRAMBENCH_CHILD_PROGRAM=str(FAKE), VRAMBENCH=cli._binary, CHILDREN=str(self.children))
-        self.addCleanup(lambda: [os.environ.pop(k, None) for k in ("VRAMBENCH_CHILD_PROGRAM", "MISBEHAVE")])
+        self.stand_in_children()
         if "not in this build" in self.call("list", "devices").out.split("cuda:...")[1].split("\n")[0]:
             self.skipTest("this build has no GPU back end")
 

@@ -79,6 +79,14 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def stand_in_children(self):
+        """Lets fake_child.py answer as every child; what it is asked goes to self.children."""
+        self.children = self.folder / "children"
+        self.children.touch()
+        fake = pathlib.Path(__file__).with_name("fake_child.py")
+        os.environ.update(VRAMBENCH_CHILD_PROGRAM=str(fake), VRAMBENCH=_binary, CHILDREN=str(self.children))
+        self.addCleanup(lambda: [os.environ.pop(k, None) for k in ("VRAMBENCH_CHILD_PROGRAM", "MISBEHAVE")])
+
     def call(self, *arguments, **options):
         """Runs the command to its end."""
         options.setdefault("env", environment())

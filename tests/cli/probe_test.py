@@ -9,7 +9,6 @@ import signal
 
 import cli
 
-FAKE = pathlib.Path(__file__).with_name("fake_child.py")
 MIB, GIB = 1 << 20, 1 << 30
 CURVES = ("malloc", "free", "create", "map", "set_access", "unmap", "release")
 
@@ -135,10 +134,7 @@ class Processes(cli.CommandTest):
 
     def setUp(self):
         super().setUp()
-        self.children = self.folder / "children"
-        self.children.touch()
-        os.environ.update(VRAMBENCH_CHILD_PROGRAM=str(FAKE), VRAMBENCH=cli._binary, CHILDREN=str(self.children))
-        self.addCleanup(lambda: [os.environ.pop(k, None) for k in ("VRAMBENCH_CHILD_PROGRAM", "MISBEHAVE")])
+        self.stand_in_children()
 
     ARGUMENTS = ["probe", "--costs", "--device", "sim:h200", "--quick", "--processes", "3", "--out", "found.json"]
 
