@@ -1,5 +1,6 @@
 #include "bench/measure.hpp"
 
+#include "bench/derive.hpp"
 #include "bench/remote.hpp"
 #include "bench/result_file.hpp"
 #include "bench/runner.hpp"
@@ -31,8 +32,8 @@ measured_set measured(const cell& c)
 double estimated_seconds(const cell& c, role what)
 {
     const trace_summary& s = c.workload->summary;
-    const double passes = what == role::verify ? 1 : 2;
-    if (c.on.simulated) return 0.001 + passes * static_cast<double>(s.events) / 4e6;
+    if (c.on.simulated) return 0.001 + 2 * static_cast<double>(s.events) / 4e6;
+    const double passes = what == role::verify ? 1 : what == role::timed ? 3 : 2;    // timed: the reference's too
     const double kernels = static_cast<double>(s.stated_kernel_ns) * 1e-9, host = static_cast<double>(s.events) * 4e-6;
     return 0.8 + passes * std::max(kernels, host);
 }
@@ -78,12 +79,20 @@ std::uint64_t next_order(const run_document& document)
     return next;
 }
 
-repetition measure_one(const cell& c, const scheduled& s, const measure_options& options)
+/// What a simulator says does not hang on the process: there the reference's own cell serves all others. Nothing is refused to
+/// a reference on purpose.
+bool wants_reference(const run_document& document, const cell& c, role what)
+{
+    return what == role::timed && !c.on.simulated && c.inject.empty() && reference_of(document, c) != nullptr;
+}
+
+repetition measure_one(const run_document& document, const cell& c, const scheduled& s, const measure_options& options)
 {
     run_controls controls;
     controls.stop = options.stop;
     controls.timeout = std::chrono::milliseconds(options.timeout_ms);
     controls.cold_only = s.what == role::verify;    // the pass in which memory changes hands; twice says no more
+    controls.reference = wants_reference(document, c, s.what);
     const bool in_child = !c.on.simulated && !options.in_process;
     repetition r = in_child ? run_in_child(c, s.what, controls) : run_repetition(c, controls, s.what);
     r.index = s.round;
@@ -138,7 +147,7 @@ public:
     template <class TimeIsLeft> void run(bool is_last, std::uint64_t& order, progress& shown, TimeIsLeft time_is_left)
     {
         for (std::uint64_t reruns = 0;; ++reruns) {
-            cell_.repetitions.push_back(measure_one(cell_, scheduled_, options_));
+            cell_.repetitions.push_back(measure_one(document_, cell_, scheduled_, options_));
             repetition& r = cell_.repetitions.back();
             r.order = order++;
             const bool again = r.disturbed && reruns < most_reruns && time_is_left();

@@ -158,6 +158,7 @@ void child_measure(const json& request)
     run_controls controls;
     controls.current_call = shared_call();
     controls.cold_only = request.value("cold_only", false);
+    controls.reference = request.value("reference", false);
     const repetition r = run_repetition(c, controls, what);
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
@@ -233,6 +234,7 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
 {
     json request = cell_request(c, what);
     if (controls.cold_only) request["cold_only"] = true;
+    if (controls.reference) request["reference"] = true;
     const child_result r = run_child(answering_program(), {"child", "measure"}, request.dump(), controls.timeout, controls.stop);
     if (r.how == child_result::end::interrupted) throw run_interrupted();
     if (r.how != child_result::end::answered) return without_answer(r, what, controls.timeout);
