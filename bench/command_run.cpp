@@ -180,7 +180,7 @@ int run(const run_options& o, const command_line& line, const table_maker& table
 
     document.command = line.arguments;
     const std::string out = o.out.empty() ? default_out(document) : o.out;
-    check_writable(out);
+    check_replaceable(out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
