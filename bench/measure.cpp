@@ -179,6 +179,7 @@ void finish(run_document& document, result_writer* writer)
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
 {
     run_document before = read_result(path);
+    if (!before.environments.empty()) throw input_error("--resume: " + in_quotes(path) + " is a merged file; go on with one of its parts");
     check_all_planned(before, plan.document, path);
     std::uint64_t taken = 0;
     for (auto& c : plan.document.cells) {

@@ -21,7 +21,7 @@ std::string shown(const std::string& s) { return printable(json_text(s).get<std:
 double timer_floor_ns(const run_document& run, const cell& c)
 {
     if (c.on.simulated) return 0;
-    for (const environment_fact& f : run.environment)
+    for (const environment_fact& f : environment_of(run, c))
         if (f.key == "timer_cost_ps" && f.is_number) return 5 * static_cast<double>(f.number) / 1000.0;
     return 0;
 }
@@ -156,6 +156,9 @@ std::string facts_of(const run_document& run, const cell& c, bool per_token)
     if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
     if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
     if (!c.inject.empty()) facts += ", inject " + c.inject;
+    if (run.environments.size() > 1)    // a merged file's machines
+        for (const environment_fact& f : environment_of(run, c))
+            if (f.key == "host") facts += ", host " + f.text + " (environment " + std::to_string(*c.environment) + ")";
     if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
     return facts;
 }
