@@ -50,6 +50,7 @@ struct cell {
     std::string neighbour;                   ///< neighbour_plan as text, part of `workload` already; empty: none
     std::string inject;                      ///< fault_rule as text, its seed included; empty: none
     std::optional<std::uint64_t> environment;   ///< of a merged document: index of what it was measured in; none otherwise
+    std::string stopped;                     ///< with a precision: precision, repetitions, budget or interrupted; empty otherwise
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;
 };

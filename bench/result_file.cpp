@@ -58,6 +58,7 @@ json cell_json(const cell& c, const cell* reference)
     if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
     if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
     if (!c.inject.empty()) j["inject"] = c.inject;
+    if (!c.stopped.empty()) j["stopped"] = c.stopped;
     if (c.environment) j["environment"] = *c.environment;
     j["reference"] = c.reference;
     json& repetitions = j["repetitions"] = json::array();
@@ -162,6 +163,7 @@ cell cell_from(const json& j)
     c.neighbour = j.value("neighbour", "");
     c.inject = j.value("inject", "");
     if (const auto found = j.find("environment"); found != j.end()) c.environment = count_from(*found, "environment");
+    c.stopped = j.value("stopped", "");
     j.at("reference").get_to(c.reference);
     c.repetitions = repetitions_from(j.at("repetitions"));
     return c;
@@ -384,7 +386,7 @@ result_writer::result_writer(std::string path) : path_(std::move(path)) {}
 
 result_writer::state result_writer::state_of(const cell& c, const cell* reference)
 {
-    state s{c.id, c.repetitions.size(), disturbed(c), 0, 0};
+    state s{c.id, c.stopped, c.repetitions.size(), disturbed(c), 0, 0};
     if (reference) {
         s.reference_repetitions = reference->repetitions.size();
         s.reference_disturbed = disturbed(*reference);

@@ -39,7 +39,7 @@ public:
 private:
     /// What a cell's text depends on: repetitions are only ever added, or marked as disturbed.
     struct state {
-        std::string id;
+        std::string id, stopped;
         std::uint64_t repetitions = 0, disturbed = 0, reference_repetitions = 0, reference_disturbed = 0;
         bool operator==(const state&) const = default;
     };

@@ -16,7 +16,7 @@ namespace {
 /// Differs from run to run on one machine, and decides nothing that a cell says.
 bool is_incidental(const std::string& key)
 {
-    constexpr std::array<std::string_view, 5> keys{"timer_hz", "timer_cost_ps", "timer_step_ps", "rank", "local_rank"};
+    constexpr std::array<std::string_view, 7> keys{"timer_hz", "timer_cost_ps", "timer_step_ps", "launcher", "rank", "ranks", "local_rank"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -142,6 +142,7 @@ private:
         c.environment = environment;
         if (cell* known = find(c.id, environment)) {
             known->reference = known->reference && c.reference;
+            known->stopped.clear();    // what ended one part says nothing about both
             std::move(c.repetitions.begin(), c.repetitions.end(), std::back_inserter(known->repetitions));
         } else {
             merged_.run.cells.push_back(std::move(c));
