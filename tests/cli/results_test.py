@@ -315,5 +315,65 @@ class Precision(ResultsTest):
             self.assertIn(words, self.succeed("run", *cli.on_simulator(arguments), code=2).err)
 
 
+class OnACard(ResultsTest):
+    """A stand-in answers instead of a card, with the simulator's figures: each repetition of a cell is the same."""
+
+    WORK = ["--workload", "kv-pair:heads=2,head-dim=64,step=256,to=2048", "--allocator", "legacy,vmm"]
+
+    def setUp(self):
+        super().setUp()
+        self.stand_in_children()
+        os.environ["MISBEHAVE"] = ""
+        if "not in this build" in self.call("list", "devices").out.split("cuda:...")[1].split("\n")[0]:
+            self.skipTest("this build has no GPU back end")
+
+    def rounds(self, *arguments, code=0):
+        self.succeed("run", "--device", "cuda:0", *self.WORK, *arguments, "--out", "run.json", code=code)
+        document = cli.read_json(self.folder / "run.json")
+        return document["finished"], {
+            c["allocator"]["name"]: (sum(r["role"] == "timed" and r["pass"] == "cold" for r in c["repetitions"]), c.get("stopped"))
+            for c in document["cells"]}
+
+    def test_cells_stop_when_their_intervals_are_narrow(self):
+        finished, cells = self.rounds("--precision", "1%")
+        self.assertTrue(finished)
+        self.assertEqual(cells, {"legacy": (6, "precision"), "vmm": (6, "precision"), "ideal": (6, "precision")})
+        as_built_from_a_commit(self.folder / "run.json")
+        self.assertEqual(self.succeed("results", "check", "run.json", code=1).out.count("\n"), 2)    # the stand-in, and the sum
+
+    def test_or_at_the_number_of_repetitions(self):
+        finished, cells = self.rounds("--precision", "1%", "--repetitions", "3")
+        self.assertTrue(finished)
+        self.assertEqual(set(cells.values()), {(3, "repetitions")})
+
+    def test_or_at_the_budget_and_go_on_later(self):
+        finished, cells = self.rounds("--precision", "1%", "--budget", "1ms")
+        self.assertFalse(finished)
+        self.assertEqual({stopped for _, stopped in cells.values()}, {"budget"})
+        finished, cells = self.rounds("--precision", "1%", "--resume")
+        self.assertTrue(finished)
+        self.assertEqual(set(cells.values()), {(6, "precision")})
+
+    def test_what_does_not_finish_is_known_after_six_too(self):
+        self.rounds("--precision", "1%", "--vram-limit", "1MiB", code=1)
+        document = cli.read_json(self.folder / "run.json")
+        legacy = self.cell(document, "legacy", cli.MIB)
+        self.assertEqual((legacy["outcome"]["status"], legacy["stopped"]), ("oom", "precision"))
+        self.assertEqual(sum(r["role"] == "timed" for r in legacy["repetitions"]), 6)
+
+    def test_without_it_nothing_is_said(self):
+        _, cells = self.rounds("--repetitions", "2")
+        self.assertEqual(set(cells.values()), {(2, None)})
+
+    def test_each_rank_has_the_card_of_its_local_rank(self):
+        for rank in (2, 3):    # of two nodes with two ranks each
+            variables = without_launcher(OMPI_COMM_WORLD_RANK=str(rank), OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_LOCAL_RANK=str(rank - 2))
+            self.succeed("run", *self.WORK, "--repetitions", "1", "--vram-limit", "none,64MiB,96MiB,128MiB", "--by-rank", "--out", "x.json",
+                         env=variables)
+            document = cli.read_json(self.folder / f"x.rank{rank}.json")
+            self.assertEqual({c["device"]["spec"] for c in document["cells"]}, {f"cuda:{rank - 2}"})
+            self.assertEqual(len(document["cells"]), 3)
+
+
 if __name__ == "__main__":
     cli.main()
