@@ -215,16 +215,32 @@ std::optional<device_info> try_device(const device_choice& choice)
     }
 }
 
-device_choice answering_device(const std::string& typed)
+namespace {
+
+std::optional<device_choice> answering_gpu(const std::string& kind, std::uint64_t number)
+{
+    device_choice c = choose_device(kind + ":" + std::to_string(number));
+    const auto info = try_device(c);
+    if (!info) return std::nullopt;
+    c.name = info->name;
+    return c;
+}
+
+std::optional<device_choice> gpu_of(const std::string& kind, std::uint64_t local_rank)
+{
+    if (auto c = answering_gpu(kind, local_rank)) return c;
+    std::uint64_t count = 0;
+    while (count < local_rank && answering_gpu(kind, count)) ++count;
+    return count == 0 ? std::nullopt : answering_gpu(kind, local_rank % count);
+}
+
+}  // namespace
+
+device_choice answering_device(const std::string& typed, std::uint64_t local_rank)
 {
     if (typed == "auto")
-        for (const auto& kind : gpu_kinds()) {
-            device_choice c = choose_device(kind + ":0");
-            if (const auto info = try_device(c)) {
-                c.name = info->name;
-                return c;
-            }
-        }
+        for (const auto& kind : gpu_kinds())
+            if (auto c = gpu_of(kind, local_rank)) return *c;
     device_choice c = choose_device(typed);
     if (!c.simulated) c.name = ask_device(c).name;
     return c;
