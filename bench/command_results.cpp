@@ -88,7 +88,7 @@ int check(const std::vector<std::string>& paths)
 
 int merge(const std::vector<std::string>& files, const std::string& out, const command_line& line)
 {
-    check_writable(out);
+    check_replaceable(out);
     std::vector<result_part> parts;
     for (const std::string& f : files) parts.push_back({f, read_result(f)});
     merged_result merged = merge_results(std::move(parts));
