@@ -66,9 +66,10 @@ bool has_pairs(const cell& c, const cell& reference)
 
 bool settled(const run_document& run, const cell& c, double precision)
 {
-    if (!c.reference) return is_known(run, c, precision);
+    if (!c.reference && !is_known(run, c, precision)) return false;
     return std::all_of(run.cells.begin(), run.cells.end(), [&](const cell& served) {
-        return served.reference || !same_conditions(served, c) || (is_known(run, served, precision) && has_pairs(served, c));
+        if (&served == &c || reference_of(run, served) != &c) return true;
+        return is_known(run, served, precision) && has_pairs(served, c);
     });
 }
 

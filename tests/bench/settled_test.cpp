@@ -112,5 +112,13 @@ TEST_F(two_cells, a_reference_goes_on_for_those_that_it_serves)
     EXPECT_FALSE(settled(run_, ideal(), 0.03));
 }
 
+TEST_F(two_cells, so_does_an_ideal_that_was_asked_for)
+{
+    rounds(6, {20, 60});
+    ideal().reference = false;
+    EXPECT_FALSE(settled(run_, ideal(), 0.01));
+    EXPECT_TRUE(settled(run_, ideal(), 0.03));
+}
+
 }  // namespace
 }  // namespace vrambench
