@@ -228,12 +228,6 @@ void apply_filter(run_document& document, const std::string& pattern, bool with_
     document.cells = std::move(left);
 }
 
-/// Whether cells stand in one table.
-bool are_compared(const cell& a, const cell& b)
-{
-    return same_conditions(a, b) && a.vram_limit_bytes == b.vram_limit_bytes && a.inject == b.inject;
-}
-
 /// What is compared with each other ran on one card: comparisons go round among the ranks, each with its reference.
 void keep_share(run_document& document, const launcher_rank& mine)
 {
@@ -247,7 +241,9 @@ void keep_share(run_document& document, const launcher_rank& mine)
         kept.push_back(&c);
         needed.push_back(reference_of(document, c));
     }
-    const auto is_in = [](const std::vector<const cell*>& cells, const cell& c) { return std::find(cells.begin(), cells.end(), &c) != cells.end(); };
+    const auto is_in = [](const std::vector<const cell*>& cells, const cell& c) {
+        return std::find(cells.begin(), cells.end(), &c) != cells.end();
+    };
     std::vector<cell> share;
     for (const cell& c : document.cells) {
         if (!is_in(kept, c) && !is_in(needed, c)) continue;
@@ -260,7 +256,7 @@ void keep_share(run_document& document, const launcher_rank& mine)
 std::uint64_t default_repetitions(const run_request& request, bool simulated)
 {
     if (simulated) return 1;    // all are the same
-    return request.precision ? 100 : 9;
+    return request.stop ? 100 : 9;
 }
 
 std::uint64_t splitmix64(std::uint64_t& state)
@@ -292,7 +288,7 @@ run_plan make_plan(const run_request& request)
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
     plan.repetitions = request.repetitions.value_or(default_repetitions(request, plan.device.simulated));
-    plan.precision = request.precision;
+    plan.stop = request.stop;
     plan.budget_ms = request.budget_ms;
     if (!plan.budget_ms && request.workloads.empty())    // the default set ends in time
         plan.budget_ms = plan.device.simulated ? 120'000 : 300'000;

@@ -323,7 +323,8 @@ class Precision(ResultsTest):
 
     def test_what_makes_no_sense(self):
         for arguments, words in ((["--precision", "5"], "a percentage, as 0.5%"), (["--precision", "0%"], "must be above 0"),
-                                 (["--precision", "1%", "--no-reference"], "drop --no-reference")):
+                                 (["--precision", "1%", "--no-reference"], "drop --no-reference"),
+                                 (["--drop-losers"], "--drop-losers goes with --precision")):
             self.assertIn(words, self.succeed("run", *cli.on_simulator(arguments), code=2).err)
 
 
