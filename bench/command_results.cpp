@@ -107,7 +107,7 @@ void add_results(CLI::App& app, const command_line& line, command& chosen)
     auto* sub = app.add_subcommand("results", "check a collection of result files, merge files of many machines");
     sub->require_subcommand(1);
 
-    auto* checking = sub->add_subcommand("check", "say what is wrong with result files: form, figures, origin, place; one line a finding");
+    auto* checking = sub->add_subcommand("check", "say what is wrong with result files: form, figures, origin, place");
     auto paths = std::make_shared<std::vector<std::string>>(1, "results");
     checking->add_option("paths", *paths, "result files, or folders of them, whose sub-folders name the card or are called simulated")
         ->capture_default_str();
@@ -118,7 +118,9 @@ void add_results(CLI::App& app, const command_line& line, command& chosen)
     auto* merging = sub->add_subcommand("merge", "join result files into one; machines that differ stay apart in it");
     auto files = std::make_shared<std::vector<std::string>>();
     auto out = std::make_shared<std::string>();
-    merging->add_option("files", *files, "two or more result files of runs")->required()->expected(2, CLI::detail::expected_max_vector_size);
+    merging->add_option("files", *files, "two or more result files of runs")
+        ->required()
+        ->expected(2, CLI::detail::expected_max_vector_size);
     merging->add_option("--out", *out, "the file to write")->required();
     merging->footer("Example:\n  vrambench results merge fleet.rank0.json fleet.rank1.json --out fleet.json");
     merging->callback([files, out, &line, &chosen] { chosen = [files, out, &line] { return merge(*files, *out, line); }; });

@@ -65,7 +65,10 @@ void check_combinations(const run_options& o, const run_request& r)
 {
     if (o.quick && o.full) throw input_error("--quick and --full exclude each other");
     if ((o.quick || o.full) && !r.workloads.empty()) throw input_error("--quick and --full choose a default set; drop them or --workload");
-    if (!o.precision.empty() && o.no_reference) throw input_error("--precision is about the time beyond `ideal`; drop --no-reference");
+    if (!o.precision.empty() && o.no_reference)
+        throw input_error("--precision is about the time beyond `ideal`; drop --no-reference");
+    if (o.drop_losers && o.precision.empty())
+        throw input_error("--drop-losers goes with --precision, which says when the others are done");
     if (o.resume && o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
 }
 
@@ -146,7 +149,7 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.seed = parse_integer(o.seed, "--seed", 0, UINT64_MAX);
     if (!o.timeout.empty()) r.timeout_ms = some_time(o.timeout, "--timeout");
     if (!o.budget.empty()) r.budget_ms = some_time(o.budget, "--budget");
-    if (!o.precision.empty()) r.precision = share_of(o.precision, "--precision");
+    if (!o.precision.empty()) r.stop = stop_rule{share_of(o.precision, "--precision"), o.drop_losers};
     r.rank = wanted_rank(o.by_rank);
     r.reference = !o.no_reference;
     r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
@@ -265,8 +268,11 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
     app.add_option("--precision", o.precision,
                    "repeat each cell until the 95 % interval of its added time is within this much of ideal's time, as 0.5%, or until\n"
                    "--repetitions (default then: 100) or --budget ends it; the file says which");
+    app.add_flag("--drop-losers", o.drop_losers,
+                 "with --precision: stop allocators that another one beats in every primary metric beyond doubt");
     app.add_flag("--by-rank", o.by_rank,
-                 "under mpirun or srun: measure only this rank's share, on the card of its local rank, into NAME.rankN.json (docs/fleet.md)");
+                 "under mpirun or srun: measure only this rank's share, on the card of its local rank, into NAME.rankN.json\n"
+                 "(docs/fleet.md)");
     app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: of the default set 300s on a card, 120s on sim; none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();

@@ -39,7 +39,8 @@ std::optional<launcher_rank> find_rank(const variables& get)
         const auto rank = number_in(get, l.rank), ranks = number_in(get, l.ranks);
         if (!rank || !ranks) continue;
         if (*rank >= *ranks)
-            throw input_error("rank " + std::to_string(*rank) + " of " + std::to_string(*ranks) + " makes no sense: look at the variables of " + l.name);
+            throw input_error("rank " + std::to_string(*rank) + " of " + std::to_string(*ranks) +
+                              " makes no sense: look at the variables of " + l.name);
         return launcher_rank{l.name, *rank, *ranks, number_in(get, l.local_rank).value_or(*rank)};
     }
     return std::nullopt;

@@ -185,7 +185,7 @@ public:
 
     bool contains(std::size_t cell)
     {
-        if (plan_.precision && !settled_[cell]) settled_[cell] = settled(plan_.document, plan_.document.cells[cell], *plan_.precision);
+        if (plan_.stop && !settled_[cell]) settled_[cell] = settled(plan_.document, plan_.document.cells[cell], *plan_.stop).has_value();
         return settled_[cell];
     }
 
@@ -196,7 +196,7 @@ private:
 
 std::string why_stopped(const run_plan& plan, const cell& c, ending how)
 {
-    if (settled(plan.document, c, *plan.precision)) return "precision";
+    if (const auto why = settled(plan.document, c, *plan.stop)) return *why;
     const measured_set there = measured(c);
     const auto timed = std::count_if(there.begin(), there.end(), [](const auto& r) { return r.first == role::timed; });
     if (static_cast<std::uint64_t>(timed) >= plan.repetitions) return "repetitions";
@@ -215,7 +215,7 @@ ending measure_missing(run_plan& plan, const measure_options& options, result_wr
     auto& document = plan.document;
     auto work = missing_work(plan);
     const std::size_t wanted = work.size();
-    if (plan.budget_ms && !plan.precision) fit_budget(work, plan, shown);    // with a precision nobody knows how many it takes
+    if (plan.budget_ms && !plan.stop) fit_budget(work, plan, shown);    // with a rule nobody knows how many it takes
     std::vector<double> estimates;
     for (const auto& s : work) estimates.push_back(estimated_seconds(document.cells[s.cell], s.what));
     shown.plan(estimates);
@@ -253,7 +253,8 @@ ending measure_missing(run_plan& plan, const measure_options& options, result_wr
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
 {
     run_document before = read_result(path);
-    if (!before.environments.empty()) throw input_error("--resume: " + in_quotes(path) + " is a merged file; go on with one of its parts");
+    if (!before.environments.empty())
+        throw input_error("--resume: " + in_quotes(path) + " is a merged file; go on with one of its parts");
     check_all_planned(before, plan.document, path);
     std::uint64_t taken = 0;
     for (auto& c : plan.document.cells) {
@@ -273,7 +274,7 @@ ending measure(run_plan& plan, const measure_options& options, progress& shown)
     std::optional<result_writer> writer;
     if (!options.out.empty()) writer.emplace(options.out);
     const ending how = measure_missing(plan, options, writer ? &*writer : nullptr, shown);
-    if (!plan.precision) return how;
+    if (!plan.stop) return how;
     for (cell& c : plan.document.cells) c.stopped = why_stopped(plan, c, how);
     if (writer) writer->write(plan.document);
     return how;

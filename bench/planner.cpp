@@ -231,30 +231,32 @@ void apply_filter(run_document& document, const std::string& pattern, bool with_
 /// What is compared with each other ran on one card: comparisons go round among the ranks, each with its reference.
 void keep_share(run_document& document, const launcher_rank& mine)
 {
-    std::vector<const cell*> comparisons;    // the first cell of each
-    std::vector<bool> kept;
+    std::vector<const cell*> firsts, needed;    // of each comparison; references of what is kept
+    std::vector<const cell*> kept;
     for (const cell& c : document.cells) {
-        const auto joins = [&](const cell* first) {
-            return same_conditions(*first, c) && first->vram_limit_bytes == c.vram_limit_bytes && first->inject == c.inject;
-        };
-        auto found = c.reference ? comparisons.end() : std::find_if(comparisons.begin(), comparisons.end(), joins);
-        if (!c.reference && found == comparisons.end()) found = comparisons.insert(found, &c);
-        kept.push_back(!c.reference && static_cast<std::uint64_t>(found - comparisons.begin()) % mine.ranks == mine.rank);
+        if (c.reference) continue;
+        auto found = std::find_if(firsts.begin(), firsts.end(), [&](const cell* first) { return are_compared(*first, c); });
+        if (found == firsts.end()) found = firsts.insert(found, &c);
+        if (static_cast<std::uint64_t>(found - firsts.begin()) % mine.ranks != mine.rank) continue;
+        kept.push_back(&c);
+        needed.push_back(reference_of(document, c));
     }
-    std::vector<cell> left;
-    for (std::size_t i = 0; i < document.cells.size(); ++i) {
-        const cell& c = document.cells[i];
-        bool keep = kept[i];
-        for (std::size_t k = 0; c.reference && k < kept.size(); ++k) keep = keep || (kept[k] && same_conditions(document.cells[k], c));
-        if (keep) left.push_back(c);
+    const auto is_in = [](const std::vector<const cell*>& cells, const cell& c) {
+        return std::find(cells.begin(), cells.end(), &c) != cells.end();
+    };
+    std::vector<cell> share;
+    for (const cell& c : document.cells) {
+        if (!is_in(kept, c) && !is_in(needed, c)) continue;
+        share.push_back(c);
+        share.back().reference = !is_in(kept, c);    // an `ideal` that was asked for is another rank's to answer for
     }
-    document.cells = std::move(left);
+    document.cells = std::move(share);
 }
 
 std::uint64_t default_repetitions(const run_request& request, bool simulated)
 {
     if (simulated) return 1;    // all are the same
-    return request.precision ? 100 : 9;
+    return request.stop ? 100 : 9;
 }
 
 std::uint64_t splitmix64(std::uint64_t& state)
@@ -286,7 +288,7 @@ run_plan make_plan(const run_request& request)
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
     plan.repetitions = request.repetitions.value_or(default_repetitions(request, plan.device.simulated));
-    plan.precision = request.precision;
+    plan.stop = request.stop;
     plan.budget_ms = request.budget_ms;
     if (!plan.budget_ms && request.workloads.empty())    // the default set ends in time
         plan.budget_ms = plan.device.simulated ? 120'000 : 300'000;

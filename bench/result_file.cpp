@@ -205,7 +205,7 @@ std::vector<merged_environment> environments_from(const json& j)
 void check_environments(const run_document& run)
 {
     for (const cell& c : run.cells)
-        if (c.environment.has_value() == run.environments.empty() || c.environment.value_or(0) >= std::max<std::size_t>(1, run.environments.size()))
+        if (c.environment ? *c.environment >= run.environments.size() : !run.environments.empty())
             throw input_error("cell " + in_quotes(c.id) + " names an environment that is not there");
 }
 

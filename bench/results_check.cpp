@@ -52,7 +52,8 @@ findings check_derivation(const json& stored, const run_document& run)
     head.erase("cells"), derived_head.erase("cells");
     if (const auto d = first_difference(head, derived_head, "")) found.push_back(*d);
     for (std::size_t i = 0; i < run.cells.size(); ++i)
-        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], "")) found.push_back("cell " + run.cells[i].id + ": " + *d);
+        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], ""))
+            found.push_back("cell " + printable(run.cells[i].id) + ": " + *d);
     return found;
 }
 
@@ -114,14 +115,18 @@ std::optional<std::string> impossible(const cell& c, const pass_measurement& p, 
     if (p.time_ps <= 0) return "time_ps is not above 0";
     for (const phase_measurement& f : p.phases)
         if (f.time_ps < 0) return "phase " + printable(f.name) + " took less than no time";
-    if (p.events != c.workload->summary.events) return "it executed " + std::to_string(p.events) + " of " + std::to_string(c.workload->summary.events) + " events";
-    if (p.peak_live_bytes != live) return "peak_live_bytes " + std::to_string(p.peak_live_bytes) + " is not the trace's max_live_bytes " + std::to_string(live);
+    const std::uint64_t events = c.workload->summary.events;
+    if (p.events != events) return "it executed " + std::to_string(p.events) + " of " + std::to_string(events) + " events";
+    if (p.peak_live_bytes != live)
+        return "peak_live_bytes " + std::to_string(p.peak_live_bytes) + " is not the trace's max_live_bytes " + std::to_string(live);
     if (p.peak_reserved_bytes < live) return in_numbers(p.peak_reserved_bytes, "peak_reserved_bytes", live, "max_live_bytes");
-    if (p.peak_device_bytes != 0 && p.peak_device_bytes < live) return in_numbers(p.peak_device_bytes, "peak_device_bytes", live, "max_live_bytes");
+    if (p.peak_device_bytes != 0 && p.peak_device_bytes < live)
+        return in_numbers(p.peak_device_bytes, "peak_device_bytes", live, "max_live_bytes");
     if (p.activity.busy_ps > p.activity.span_ps) return "its device was busy for longer than the pass lasted";
     // A limit is reached by taking whole physical blocks, so that a part of one may stay free beyond it.
     if (c.vram_limit_bytes && p.free_bytes_at_start >= *c.vram_limit_bytes + std::max<std::uint64_t>(1, physical_block))
-        return "it began with " + std::to_string(p.free_bytes_at_start) + " free bytes, not with its limit of " + std::to_string(*c.vram_limit_bytes);
+        return "it began with " + std::to_string(p.free_bytes_at_start) + " free bytes, not with its limit of " +
+               std::to_string(*c.vram_limit_bytes);
     return std::nullopt;
 }
 
@@ -148,10 +153,13 @@ findings check_cells(const run_document& run)
     for (const cell& c : run.cells) {
         const auto say = [&](const std::string& what) { found.push_back("cell " + printable(c.id) + ": " + what); };
         if (!ids.emplace(c.id, c.environment.value_or(0)).second) say("it is there twice");
-        if (c.on.simulated != (c.on.kind == "sim")) say("device kind " + in_quotes(c.on.kind) + " and simulated contradict each other");
+        if (c.on.simulated != (c.on.kind == "sim"))
+            say("device kind " + in_quotes(c.on.kind) + " and simulated contradict each other");
         // A profile file's content is part of the id, and not in the file.
-        if (c.on.spec.find('@') == std::string::npos && cell_id(c) != c.id) say("its id is not that of what it says was run (" + cell_id(c) + ")");
-        if (const auto why = implausible(c, number_of(environment_of(run, c), "device." + c.on.spec + ".physical_block"))) say(*why);
+        if (c.on.spec.find('@') == std::string::npos && cell_id(c) != c.id)
+            say("its id is not that of what it says was run (" + cell_id(c) + ")");
+        const std::uint64_t block = number_of(environment_of(run, c), "device." + c.on.spec + ".physical_block");
+        if (const auto why = implausible(c, block)) say(*why);
     }
     return found;
 }
@@ -166,10 +174,15 @@ std::string text_at(const json& j, const char* key)
 findings findings_in_fit(const json& document)
 {
     findings found;
-    if (!document.contains("cells") || !document["cells"].is_array() || document["cells"].empty()) found.push_back("it holds no cells");
-    if (!document.contains("command") || !document["command"].is_array() || document["command"].size() < 2) found.push_back("the command is missing");
+    const auto items_in = [&](const char* key) {
+        const auto list = document.find(key);
+        return list != document.end() && list->is_array() ? list->size() : 0;
+    };
+    if (items_in("cells") == 0) found.push_back("it holds no cells");
+    if (items_in("command") < 2) found.push_back("the command is missing");
+    const json environment = document.value("environment", json());
     for (const char* key : {"program", "version", "commit", "host"})
-        if (text_at(document.value("environment", json::object()), key).empty()) found.push_back(std::string("the environment does not say ") + key);
+        if (text_at(environment, key).empty()) found.push_back(std::string("the environment does not say ") + key);
     return found;
 }
 
@@ -184,9 +197,11 @@ std::string lower(std::string s)
 std::vector<std::string> findings_in(const json& document)
 {
     const std::string schema = text_at(document, "schema");
-    if (schema != result_schema) return {schema.empty() ? "it is not a vrambench result file" : "it has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'"};
-    if (text_at(document, "kind") == "fit") return findings_in_fit(document);
-    if (text_at(document, "kind") != "run") return {"it holds a " + in_quotes(text_at(document, "kind")) + ", neither a run nor a fit"};
+    if (schema.empty()) return {"it is not a vrambench result file"};
+    if (schema != result_schema) return {"it has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'"};
+    const std::string kind = text_at(document, "kind");
+    if (kind == "fit") return findings_in_fit(document);
+    if (kind != "run") return {"it holds a " + in_quotes(kind) + ", neither a run nor a fit"};
     try {
         const run_document run = run_from_json(document);
         findings found = check_derivation(document, run);

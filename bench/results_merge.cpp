@@ -16,7 +16,8 @@ namespace {
 /// Differs from run to run on one machine, and decides nothing that a cell says.
 bool is_incidental(const std::string& key)
 {
-    constexpr std::array<std::string_view, 7> keys{"timer_hz", "timer_cost_ps", "timer_step_ps", "launcher", "rank", "ranks", "local_rank"};
+    constexpr std::array<std::string_view, 7> keys{"timer_hz", "timer_cost_ps", "timer_step_ps", "launcher",
+                                                   "rank", "ranks", "local_rank"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -48,7 +49,8 @@ std::vector<environment_fact> shared_facts(const std::vector<merged_environment>
     std::vector<environment_fact> shared;
     for (const environment_fact& f : all.front().facts) {
         const auto has_it = [&](const merged_environment& e) {
-            return std::any_of(e.facts.begin(), e.facts.end(), [&](const auto& g) { return g.key == f.key && value_of(g) == value_of(f); });
+            return std::any_of(e.facts.begin(), e.facts.end(),
+                               [&](const auto& g) { return g.key == f.key && value_of(g) == value_of(f); });
         };
         if (std::all_of(all.begin(), all.end(), has_it)) shared.push_back(f);
     }
@@ -66,7 +68,8 @@ public:
 
     void add(result_part part)
     {
-        if (!part.run.environments.empty()) throw input_error(in_quotes(part.path) + " is a merged file: name the files that it was made of");
+        if (!part.run.environments.empty())
+            throw input_error(in_quotes(part.path) + " is a merged file: name the files that it was made of");
         check_kind(part);
         const std::uint64_t environment = environment_for(part);
         check_new(part, environment);
@@ -98,8 +101,8 @@ private:
         for (std::uint64_t i = 0; i < all.size(); ++i)
             if (differing(all[i].facts, part.run.environment).empty()) return i;
         if (!all.empty())
-            merged_.notes.push_back(printable(part.path) + ": another environment (" + joined(differing(all.front().facts, part.run.environment)) +
-                                    "), its cells stay apart");
+            merged_.notes.push_back(printable(part.path) + ": another environment (" +
+                                    joined(differing(all.front().facts, part.run.environment)) + "), its cells stay apart");
         else
             merged_.run.plan_seed = part.run.plan_seed;
         all.push_back({part.run.environment, {}});
@@ -119,9 +122,12 @@ private:
         for (const cell& c : part.run.cells) {
             const cell* known = find(c.id, environment);
             if (!known) continue;
-            for (const repetition& r : c.repetitions)
-                if (std::any_of(known->repetitions.begin(), known->repetitions.end(), [&](const repetition& k) { return is_same(k, r); }))
-                    throw input_error(in_quotes(part.path) + " holds repetitions that another of the files holds too (cell " + printable(c.id) + ")");
+            const auto is_known = [&](const repetition& r) {
+                return std::any_of(known->repetitions.begin(), known->repetitions.end(), [&](const repetition& k) { return is_same(k, r); });
+            };
+            if (std::any_of(c.repetitions.begin(), c.repetitions.end(), is_known))
+                throw input_error(in_quotes(part.path) + " holds repetitions that another of the files holds too (cell " +
+                                  printable(c.id) + ")");
         }
     }
 

@@ -21,7 +21,7 @@ struct run_options {
     std::string mode = "eager", verify = "full", timeout, budget;
     std::vector<std::string> kernels;
     std::string repetitions, seed = "1", precision;
-    bool no_reference = false, in_process = false, resume = false, quick = false, full = false, by_rank = false;
+    bool no_reference = false, in_process = false, resume = false, quick = false, full = false, by_rank = false, drop_losers = false;
     std::string out;
 };
 

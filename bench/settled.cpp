@@ -37,7 +37,9 @@ std::vector<const repetition*> timed(const cell& c)
 
 bool ended_alike(const std::vector<const repetition*>& all)
 {
-    const auto ending = [](const repetition& r) { return std::pair(r.cold.result.what, r.steady ? r.steady->result.what : r.cold.result.what); };
+    const auto ending = [](const repetition& r) {
+        return std::pair(r.cold.result.what, r.steady ? r.steady->result.what : r.cold.result.what);
+    };
     return std::all_of(all.begin(), all.end(), [&](const repetition* r) { return ending(*r) == ending(*all.front()); });
 }
 
@@ -48,8 +50,48 @@ bool is_known(const run_document& run, const cell& c, double precision)
     if (c.on.simulated || all.front()->cold.result.what == status::unsupported) return true;
     if (all.size() < fewest || !ended_alike(all)) return false;
     const cell_metrics m = derive(c, reference_of(run, c));
-    const auto enough = [&](const pass_metrics& p) { return p.result && (p.result->what != status::completed || (p.numbers && are_narrow(*p.numbers, precision))); };
+    const auto enough = [&](const pass_metrics& p) {
+        return p.result && (p.result->what != status::completed || (p.numbers && are_narrow(*p.numbers, precision)));
+    };
     return enough(m.cold) && (!m.steady || enough(*m.steady));
+}
+
+bool is_below(const std::optional<estimate>& a, const std::optional<estimate>& b)
+{
+    return a && b && a->ci95 && b->ci95 && as_double(a->ci95->second) < as_double(b->ci95->first);
+}
+
+/// Whether `mine` is the worse in every primary metric of a pass, beyond doubt.
+bool loses(const pass_numbers& mine, const pass_numbers& other)
+{
+    if (!is_below(other.added_ns, mine.added_ns) || mine.phases.size() != other.phases.size()) return false;
+    for (std::size_t i = 0; i < mine.phases.size(); ++i)
+        if (mine.phases[i].per_token == mine.per_token && !is_below(other.phases[i].added_ns, mine.phases[i].added_ns)) return false;
+    return mine.device_bloat && other.device_bloat && as_double(other.device_bloat->median) <= as_double(mine.device_bloat->median);
+}
+
+bool loses(const cell_metrics& mine, const cell_metrics& other)
+{
+    if (!mine.cold.numbers || !other.cold.numbers || !loses(*mine.cold.numbers, *other.cold.numbers)) return false;
+    if (!mine.steady) return true;
+    return mine.steady->numbers && other.steady && other.steady->numbers && loses(*mine.steady->numbers, *other.steady->numbers);
+}
+
+/// By an allocator that could be chosen: `ideal` cannot.
+bool is_dominated(const run_document& run, const cell& c)
+{
+    if (c.allocator.name == "ideal" || timed(c).size() < fewest) return false;
+    const cell_metrics mine = derive(c, reference_of(run, c));
+    return std::any_of(run.cells.begin(), run.cells.end(), [&](const cell& other) {
+        return other.allocator.name != "ideal" && are_compared(other, c) && loses(mine, derive(other, reference_of(run, other)));
+    });
+}
+
+std::optional<std::string> needs_no_more(const run_document& run, const cell& c, const stop_rule& rule)
+{
+    if (is_known(run, c, rule.precision)) return "precision";
+    if (rule.drop_losers && is_dominated(run, c)) return "dominated";
+    return std::nullopt;
 }
 
 /// Whether each of the cell's repetitions has the reference's of the same index beside it.
@@ -64,12 +106,13 @@ bool has_pairs(const cell& c, const cell& reference)
 
 }  // namespace
 
-bool settled(const run_document& run, const cell& c, double precision)
+std::optional<std::string> settled(const run_document& run, const cell& c, const stop_rule& rule)
 {
-    if (!c.reference) return is_known(run, c, precision);
-    return std::all_of(run.cells.begin(), run.cells.end(), [&](const cell& served) {
-        return served.reference || !same_conditions(served, c) || (is_known(run, served, precision) && has_pairs(served, c));
-    });
+    const auto why = c.reference ? std::optional<std::string>("precision") : needs_no_more(run, c, rule);
+    const auto needs_it = [&](const cell& served) {
+        return &served != &c && reference_of(run, served) == &c && !(needs_no_more(run, served, rule) && has_pairs(served, c));
+    };
+    return std::any_of(run.cells.begin(), run.cells.end(), needs_it) ? std::nullopt : why;
 }
 
 }  // namespace vrambench

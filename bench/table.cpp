@@ -151,15 +151,19 @@ std::string note_lines(const std::vector<std::string>& notes, const table_style&
 /// A limited `ideal` beside the reference looks like the same row twice.
 std::string ideal_line(const table_group& g)
 {
-    const auto has = [&](const char* title) { return std::any_of(g.rows.begin(), g.rows.end(), [&](const table_row& r) { return r.title == title; }); };
-    return has("ideal") && has("ideal (reference)") ? "ideal keeps to the limit, ideal (reference) has none: added time is against that one.\n" : "";
+    const auto has = [&](const char* title) {
+        return std::any_of(g.rows.begin(), g.rows.end(), [&](const table_row& r) { return r.title == title; });
+    };
+    if (!has("ideal") || !has("ideal (reference)")) return "";
+    return "ideal keeps to the limit, ideal (reference) has none: added time is against that one.\n";
 }
 
 std::string title_lines(const table_group& g, const table_style& style)
 {
     const std::string facts = wrapped("  on " + g.facts, style.width, 4);
     if (g.title.empty()) return wrapped(g.workload, style.width, 4) + facts;
-    return painted(without_newline(wrapped(g.title, style.width, 4)), bold, style) + "\n" + facts + wrapped("  " + g.workload, style.width, 4);
+    const std::string title = painted(without_newline(wrapped(g.title, style.width, 4)), bold, style);
+    return title + "\n" + facts + wrapped("  " + g.workload, style.width, 4);
 }
 
 const char* const kind_title = "added ns/token, cold / steady";
@@ -294,7 +298,8 @@ std::string markdown_table(const run_document& run, const std::string& filter)
     std::string out = run.finished ? "" : unfinished;
     for (const table_group& g : groups) {
         if (!out.empty()) out += "\n";
-        out += (g.title.empty() ? "" : "**" + g.title + "**: ") + ("`" + g.workload + "` on " + g.facts + "\n\n") + markdown_heading(g);
+        if (!g.title.empty()) out += "**" + g.title + "**: ";
+        out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading(g);
         for (const table_row& r : g.rows) out += markdown_row(r);
         out += markdown_kinds(g) + markdown_floors(g);
     }

@@ -146,7 +146,8 @@ bool has_several_devices(const run_document& run)
 std::string limit_size(std::uint64_t bytes)
 {
     for (const auto& [unit, name] : {std::pair{TiB, "TiB"}, {GiB, "GiB"}, {MiB, "MiB"}, {KiB, "KiB"}})
-        if (bytes >= unit && bytes % (unit / 8) == 0) return exact_number(static_cast<double>(bytes) / static_cast<double>(unit)) + name;
+        if (bytes >= unit && bytes % (unit / 8) == 0)
+            return exact_number(static_cast<double>(bytes) / static_cast<double>(unit)) + name;
     return std::to_string(bytes);
 }
 
@@ -218,10 +219,7 @@ std::vector<std::vector<const cell*>> grouped(const run_document& run)
 {
     std::vector<std::vector<const cell*>> groups;
     const auto join = [&](const cell& c) {
-        const auto fits = [&](const auto& g) {
-            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes &&
-                   g.front()->inject == c.inject;
-        };
+        const auto fits = [&](const auto& g) { return are_compared(*g.front(), c); };
         const auto group = std::find_if(groups.begin(), groups.end(), fits);
         if (group != groups.end()) group->push_back(&c);
         else groups.push_back({&c});

@@ -32,7 +32,7 @@ protected:
     }
     cell& legacy() { return run_.cells[0]; }
     cell& ideal() { return run_.cells[1]; }
-    bool is_settled(double precision) { return settled(run_, legacy(), precision); }
+    bool is_settled(double precision) { return settled(run_, legacy(), {precision}).has_value(); }
 
     run_document run_;
 };
@@ -106,10 +106,38 @@ TEST_F(two_cells, a_simulator_says_the_same_again)
 TEST_F(two_cells, a_reference_goes_on_for_those_that_it_serves)
 {
     rounds(6, {20, 60});
-    EXPECT_FALSE(settled(run_, ideal(), 0.01));
-    EXPECT_TRUE(settled(run_, ideal(), 0.03));
+    EXPECT_FALSE(settled(run_, ideal(), {0.01}));
+    EXPECT_TRUE(settled(run_, ideal(), {0.03}));
     ideal().repetitions.pop_back();    // one pair is still missing
-    EXPECT_FALSE(settled(run_, ideal(), 0.03));
+    EXPECT_FALSE(settled(run_, ideal(), {0.03}));
+}
+
+TEST_F(two_cells, losers_are_dropped_when_another_is_better_in_everything)
+{
+    rounds(6, {20, 60});
+    cell better = legacy();
+    better.allocator.name = better.id = "vmm";
+    for (repetition& r : better.repetitions) r.cold = sample_pass(*better.workload, 1'010'000);
+    for (cell* c : {&legacy(), &better})
+        for (repetition& r : c->repetitions) r.cold.peak_device_bytes = 2 << 20;
+    run_.cells.push_back(better);
+    EXPECT_FALSE(settled(run_, legacy(), {0.001, false}));
+    EXPECT_EQ(settled(run_, legacy(), {0.001, true}), "dominated");
+    EXPECT_EQ(settled(run_, run_.cells[2], {0.001, true}), "precision");
+    EXPECT_TRUE(settled(run_, ideal(), {0.001, true}));    // nobody needs it any more
+
+    for (repetition& r : run_.cells[2].repetitions) r.cold.peak_device_bytes = 3 << 20;    // faster, for more memory
+    EXPECT_FALSE(settled(run_, legacy(), {0.001, true}));
+    for (repetition& r : run_.cells[2].repetitions) r.cold = sample_pass(*better.workload, 1'040'000);    // within the interval
+    EXPECT_FALSE(settled(run_, legacy(), {0.001, true}));
+}
+
+TEST_F(two_cells, so_does_an_ideal_that_was_asked_for)
+{
+    rounds(6, {20, 60});
+    ideal().reference = false;
+    EXPECT_FALSE(settled(run_, ideal(), {0.01}));
+    EXPECT_TRUE(settled(run_, ideal(), {0.03}));
 }
 
 }  // namespace

@@ -263,6 +263,18 @@ class Ranks(ResultsTest):
                 (self.folder / "fleet.json").unlink(missing_ok=True)
                 self.check_shares(*self.shares(*({rank: str(r), ranks: "2", local: str(r)} for r in (0, 1))), launcher)
 
+    def test_an_ideal_that_was_asked_for_serves_every_rank(self):
+        for rank in ("0", "1"):
+            self.succeed("run", *cli.on_simulator(["--allocator", "vmm,ideal", *TRAFFIC, "--vram-limit", "none,64MiB"]), "--by-rank",
+                         "--out", "x.json", env=without_launcher(PMI_RANK=rank, PMI_SIZE="2", MPI_LOCALRANKID=rank))
+        first, second = (cli.read_json(self.folder / f"x.rank{r}.json") for r in (0, 1))
+        self.assertEqual([(c["allocator"]["name"], c["vram_limit_bytes"], c["reference"]) for c in first["cells"]],
+                         [("vmm", None, False), ("ideal", None, False)])
+        limit = 64 * cli.MIB
+        self.assertEqual(sorted((c["allocator"]["name"], c["vram_limit_bytes"] or 0, c["reference"]) for c in second["cells"]),
+                         [("ideal", 0, True), ("ideal", limit, False), ("vmm", limit, False)])
+        self.assertIn("added_ns_per_token", self.cell(second, "vmm", limit)["metrics"])
+
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_two_ranks_of_mpirun(self):
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -311,7 +323,8 @@ class Precision(ResultsTest):
 
     def test_what_makes_no_sense(self):
         for arguments, words in ((["--precision", "5"], "a percentage, as 0.5%"), (["--precision", "0%"], "must be above 0"),
-                                 (["--precision", "1%", "--no-reference"], "drop --no-reference")):
+                                 (["--precision", "1%", "--no-reference"], "drop --no-reference"),
+                                 (["--drop-losers"], "--drop-losers goes with --precision")):
             self.assertIn(words, self.succeed("run", *cli.on_simulator(arguments), code=2).err)
 
 
