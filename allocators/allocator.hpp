@@ -37,7 +37,9 @@ struct allocation {
     path how = path::fail;
     failure why = failure::none;       ///< set when pointer is 0
     std::uint32_t work = 0;            ///< slots or nodes that the policy visited: priced by the simulator
-    std::uint64_t asked_bytes = 0;     ///< when pointer is 0: what was asked of the driver in vain
+    /// When pointer is 0: what the driver would have to give for this request if all that is unused went back to it first,
+    /// and what it keeps free beside that.
+    std::uint64_t asked_bytes = 0, beside_bytes = 0;
 };
 
 struct deallocation {

@@ -35,7 +35,7 @@ allocation stream_ordered::allocate(std::uint64_t bytes, std::uint64_t, stream_i
     if (!p) {
         counter_.failed();
         const auto& info = device_.info();
-        return {.why = failure::memory, .asked_bytes = round_up(bytes, info.pool_step) + info.pool_margin};
+        return {.why = failure::memory, .asked_bytes = round_up(bytes, info.pool_step), .beside_bytes = info.pool_margin};
     }
     counter_.handed_out(bytes);
     return {.pointer = p, .granted_bytes = bytes, .how = path::hit};

@@ -466,7 +466,7 @@ outcome pass_runner::scene_of_failure(status what)
 void pass_runner::out_of_memory(const event& e, const allocation& a)
 {
     outcome o = scene_of_failure(status::oom);
-    const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+    const failure_scene scene{e.bytes, a.asked_bytes, a.beside_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
                               device_.info().physical_block, device_.info().shared_up_to,
                               a.why != failure::address_space && device_.refused_on_purpose() ? failure::injected : a.why};
     o.cause = judge_failure(scene, allocator_);
@@ -478,9 +478,9 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
 void pass_runner::external_failed(const event& e)
 {
     outcome o = scene_of_failure(status::oom);
-    const failure_scene scene{e.bytes, e.bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+    const failure_scene scene{e.bytes, e.bytes, device_.info().raw_margin, live_ + external_live_, start_free_, o.driver_free_bytes,
                               device_.info().physical_block, device_.info().shared_up_to, failure::memory};
-    const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
+    const bool starved = free_if_given_back(scene, allocator_) >= free_needed(scene);
     if (starved) o.what = status::starved;
     o.cause = "external";
     if (device_.refused_on_purpose()) {

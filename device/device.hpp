@@ -66,6 +66,8 @@ struct device_info {
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
     std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
+    std::uint64_t raw_margin = 0;            ///< a raw allocation is had only while this much stays free beside it, bytes,
+    std::uint64_t handle_margin = 0;         ///< and a handle of virtual memory
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t pool_step = 1;             ///< they take memory of the device in multiples of this, bytes,
     std::uint64_t pool_margin = 0;           ///< and only while this much stays free beside it
