@@ -83,6 +83,21 @@ struct recovery_times {
     recovery_times& operator+=(const recovery_times& other);
 };
 
+enum class recovery_action : std::uint8_t { sync, trim, flush };
+inline constexpr int recovery_actions = 3;
+const char* to_string(recovery_action action);
+
+/// One recovery: its parts as host times in picoseconds, and how long the device was busy in each; negative: to be asked of
+/// the device once it is idle.
+struct recovery_trace {
+    struct stretch {
+        std::int64_t begin = 0, end = 0, busy = 0;
+    };
+    stretch sync, free, allocate;
+    std::uint64_t bytes_given_back = 0;
+    recovery_action by = recovery_action::sync;
+};
+
 /// pass_begin: the trace starts from its first event, with nothing live. safe_point: the host has just synchronised.
 enum class notification : std::uint8_t { pass_begin, step, safe_point, capture_begin, capture_end };
 
@@ -133,9 +148,14 @@ public:
     /// Times of the recoveries since the last call, which forgets them. On a GPU: synchronise first, and before
     /// device::reset_activity().
     virtual recovery_times take_recovery() { return {}; }
+    /// The last recovery of a request on `stream`, valid until the next call; null: there was none.
+    virtual const recovery_trace* last_recovery(stream_id) const { return nullptr; }
     virtual allocator_traits traits() const = 0;
     /// Sizes of the blocks kept unused, bytes, in the allocator's own order.
     virtual std::vector<std::uint64_t> cached_blocks() const { return {}; }
+    /// The largest request on `stream` that could be served without memory from the driver, bytes. Asked when the device is
+    /// idle and nothing is timed: a pool may have to try.
+    virtual std::uint64_t largest_unused_block(stream_id stream);
 
 protected:
     std::uint64_t reserved_ = 0;

@@ -212,6 +212,8 @@ public:
     virtual driver_call_counts refused_calls() const { return refused_; }
     /// Whether the last call that takes memory was refused by an injected fault, not for want of memory.
     virtual bool refused_on_purpose() const { return false; }
+    /// An adaptor that injects faults refuses and counts nothing while they are suspended.
+    virtual void suspend_faults(bool) {}
 
 protected:
     void count(driver_call call) { ++calls_[static_cast<std::size_t>(call)]; }
