@@ -8,6 +8,7 @@
 #include "bench/result_file.hpp"
 #include "bench/run_options.hpp"
 #include "bench/table.hpp"
+#include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
@@ -137,6 +138,7 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.allocators = split_specs(r.allocators);
     r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
     take_models_along(r);
+    for (const auto& typed : r.vram_limits) refuse_decimal_comma(typed);
     r.vram_limits = split_words(r.vram_limits);
     r.kernel_scales = split_words(r.kernel_scales);
     r.injections = split_words(r.injections);

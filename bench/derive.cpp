@@ -389,6 +389,13 @@ const pass_of& deciding(const passes& all)
     });
 }
 
+void take_state(pass_metrics& m, const pass_measurement& from)
+{
+    m.cached_blocks = from.cached_blocks;
+    m.recovered = from.recoveries;
+    m.first_recoveries = from.first_recoveries;
+}
+
 pass_metrics derive_pass(const cell& c, const passes& all, const passes& reference)
 {
     pass_metrics m;
@@ -403,11 +410,11 @@ pass_metrics derive_pass(const cell& c, const passes& all, const passes& referen
     m.result = worst.pass->result;
     if (m.result->what != status::completed) {
         m.reached = reached_by(worst);
-        m.cached_blocks = worst.pass->cached_blocks;
+        take_state(m, *worst.pass);
         return m;
     }
     const passes used = completed(all, role::timed);
-    m.cached_blocks = used.empty() ? worst.pass->cached_blocks : used.front().pass->cached_blocks;
+    take_state(m, used.empty() ? *worst.pass : *used.front().pass);
     if (used.empty()) return m;
 
     const pairing pairs(used, completed(reference, role::timed));

@@ -90,6 +90,8 @@ struct pass_metrics {
     std::optional<pass_numbers> numbers;     ///< completed, and a timed repetition was used
     std::optional<reached_values> reached;   ///< not completed
     std::vector<std::uint64_t> cached_blocks;     ///< when the pass ended, at the failure where it failed
+    std::uint64_t recovered = 0;             ///< recoveries of the repetition from which first_recoveries are
+    std::vector<recovery_record> first_recoveries;   ///< of the first used repetition, or of that which gives the outcome
     std::uint64_t hazard_count = 0;          ///< the most that one repetition saw
 };
 

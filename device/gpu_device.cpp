@@ -221,6 +221,7 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.total_bytes = properties_.total_bytes;
     info_.physical_block = 2 * MiB;    // as measured on an H200
     info_.shared_up_to = MiB;
+    info_.raw_margin = info_.handle_margin = 1179649;
     info_.pool_step = 32 * MiB;
     info_.pool_margin = 2 * MiB;
     info_.has_pools = properties_.pools;

@@ -112,6 +112,10 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     info_.physical_block = profile_.physical_block;
     info_.shared_up_to = profile_.shared_up_to;
     info_.times_known = profile_.costs_known;
+    info_.raw_margin = profile_.raw_margin;
+    info_.handle_margin = profile_.handle_margin;
+    info_.pool_step = cuda_pool::chunk_bytes;
+    info_.pool_margin = cuda_pool::chunk_margin;
     info_.flops_per_second = profile_.flops_per_second;
     info_.bytes_per_second = profile_.bytes_per_second;
     clock_ = host_clock(&now_, profile_.work_unit);
