@@ -14,7 +14,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace vrambench {
 
@@ -201,9 +201,10 @@ std::string read_text(const std::string& path)
     if (std::filesystem::is_directory(path, ignored)) throw input_error("cannot read " + in_quotes(path) + ": it is a folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::ostringstream text;    // faster than an iterator by far, and a pipe has no size to ask for
+    if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
     if (file.bad()) throw input_error("cannot read " + in_quotes(path) + ": reading failed");
-    return text;
+    return std::move(text).str();
 }
 
 void check_kind(const json& j, const std::string& path)
