@@ -1,6 +1,7 @@
 #include "bench/trimmed_json.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace vrambench {
 namespace {
@@ -27,7 +28,7 @@ TEST(trimmed_json, what_is_cut_off_is_no_json_afterwards)
     const std::string whole = R"({"a":{"bins":[1,"x\"y",{"z":2}],"b":"c"}})";
     for (std::size_t n = 1; n < whole.size(); ++n) {
         const std::string cut = without_members(std::string_view(whole).substr(0, n), bins);
-        EXPECT_NE(cut, without_members(whole, bins)) << n;
+        EXPECT_FALSE(nlohmann::json::accept(cut)) << n << ": " << cut;
     }
 }
 
