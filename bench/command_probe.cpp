@@ -108,7 +108,7 @@ int probe(const probe_options& o, const command_line& line)
 {
     if (!o.costs) throw input_error("probe: say what to measure: --costs (vrambench probe --help)");
     calibration_run run(o, line);
-    if (!o.out.empty()) check_writable(o.out);
+    if (!o.out.empty()) check_replaceable(o.out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     const interrupt_guard interrupt;
     try {

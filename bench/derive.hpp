@@ -97,7 +97,8 @@ struct cell_metrics {
     std::optional<pass_metrics> steady;      ///< where a repetition has a steady pass
 };
 
-/// `reference` may be null, or the cell itself. Repetitions are paired by index.
+/// `reference` may be null, or the cell itself. A repetition is paired with the reference of its own process,
+/// else with the repetition of `reference` that has its index.
 cell_metrics derive(const cell& c, const cell* reference);
 
 /// Whether the cell can be the reference of others: `ideal`, without a limit and without faults.

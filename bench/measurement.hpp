@@ -82,6 +82,14 @@ struct pass_measurement {
     std::vector<hazard> hazards;             ///< the first ones
 };
 
+/// One pass of the trace over `ideal` in the same process: only what is subtracted. Processes differ in how fast they launch
+/// kernels by more than a warm allocator costs; within one process that cancels.
+struct reference_measurement {
+    std::int64_t time_ps = 0;
+    std::vector<phase_measurement> phases;   ///< without their step histograms
+    device_activity activity;
+};
+
 enum class role : std::uint8_t { timed, memory, verify };
 const char* to_string(role r);
 
@@ -93,6 +101,7 @@ struct repetition {
     role what = role::timed;
     pass_measurement cold;
     std::optional<pass_measurement> steady;
+    std::optional<reference_measurement> reference;   ///< timed repetitions on a card; after both passes, so that they see a fresh process
     std::optional<card_condition> before, after;   ///< of both passes; none where the card does not tell
     std::optional<std::string> disturbed;    ///< why it must not be used
 };

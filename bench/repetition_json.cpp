@@ -240,6 +240,26 @@ card_condition condition_from(const json& j)
     return c;
 }
 
+json reference_json(const reference_measurement& m)
+{
+    return {{"time_ps", m.time_ps},
+            {"phases", phases_json(m.phases)},
+            {"busy_ps", m.activity.busy_ps},
+            {"empty_queue_ps", m.activity.empty_queue_ps},
+            {"span_ps", m.activity.span_ps}};
+}
+
+reference_measurement reference_from(const json& j)
+{
+    reference_measurement m;
+    read(j, "time_ps", m.time_ps);
+    m.phases = phases_from(j.at("phases"));
+    read(j, "busy_ps", m.activity.busy_ps);
+    read(j, "empty_queue_ps", m.activity.empty_queue_ps);
+    read(j, "span_ps", m.activity.span_ps);
+    return m;
+}
+
 json entry_json(const repetition& r, const pass_measurement& p, const char* pass)
 {
     const bool whole = p.result.what == status::completed;
@@ -258,6 +278,7 @@ json entry_json(const repetition& r, const pass_measurement& p, const char* pass
               {"disturbed", r.disturbed ? json_text(*r.disturbed) : json(nullptr)}};
     // Of the repetition, not of a pass: they stand with its first entry.
     if (&p == &r.cold && r.before && r.after) j["clocks"] = {{"before", condition_json(*r.before)}, {"after", condition_json(*r.after)}};
+    if (&p == &r.cold && r.reference) j["reference"] = reference_json(*r.reference);
     return j;
 }
 
@@ -284,6 +305,7 @@ repetition repetition_from(const json& entry)
         r.before = condition_from(clocks->at("before"));
         r.after = condition_from(clocks->at("after"));
     }
+    if (const auto reference = entry.find("reference"); reference != entry.end()) r.reference = reference_from(*reference);
     if (const json& d = entry.at("disturbed"); !d.is_null()) r.disturbed = d.get<std::string>();
     return r;
 }

@@ -644,6 +644,27 @@ std::optional<std::string> why_disturbed(const repetition& r, const cell& c, dev
     return why;
 }
 
+/// `ideal` on the device that the allocator has left. None where it cannot run or does not complete: it may not fit under the
+/// limit. Throws run_interrupted.
+std::optional<reference_measurement> measure_reference(const cell& c, device& dev, const kernel_settings& kernels,
+                                                       std::uint64_t start_free, const run_controls& controls)
+{
+    const trace& t = *c.workload->recipe;
+    const trace_summary& summary = c.workload->summary;
+    try {
+        const auto line = make_allocator(choose_allocator("ideal"), dev, summary.streams);
+        line->prepare(t, summary);
+        pass_measurement p = run_pass(t, summary, dev, *line, c.mode, kernels, start_free, controls);
+        if (p.result.what != status::completed) return std::nullopt;
+        for (phase_measurement& f : p.phases) f.step = {};
+        return reference_measurement{p.time_ps, std::move(p.phases), p.activity};
+    } catch (const unsupported_error&) {
+        return std::nullopt;
+    } catch (const device_error&) {
+        return std::nullopt;
+    }
+}
+
 repetition not_started(repetition r, status what, const std::string& why)
 {
     r.cold.result.what = what;
@@ -699,10 +720,12 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
     if (r.cold.result.what == status::completed && !controls.cold_only)
         r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
-    r.after = dev->condition();
     const driver_call_counts before = dev->calls();
     alloc.reset();
     (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);
+    if (controls.reference && (r.steady ? *r.steady : r.cold).result.what == status::completed)
+        r.reference = measure_reference(c, *dev, kernels, start_free, with_neighbour);
+    r.after = dev->condition();
     r.disturbed = why_disturbed(r, c, *dev, start_free);
     return r;
 }
