@@ -36,7 +36,8 @@ std::string value_words(const std::string& name, double value)
 
 std::string with_sign(const std::string& name, double value)
 {
-    return (value > 0 ? "+" : "") + value_words(name, value);
+    const std::string words = value_words(name, value);
+    return value > 0 && words.front() != '<' ? "+" + words : words;
 }
 
 std::string phase_words(const metric_verdict& v)
