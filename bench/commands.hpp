@@ -23,6 +23,7 @@ void add_frontier(CLI::App& app, const command_line& line, command& chosen);
 void add_list(CLI::App& app, command& chosen);
 void add_show(CLI::App& app, command& chosen);
 void add_probe(CLI::App& app, const command_line& line, command& chosen);
+void add_recommend(CLI::App& app, command& chosen);
 void add_child(CLI::App& app, command& chosen);
 void add_trace(CLI::App& app, const command_line& line, command& chosen);
 

@@ -83,6 +83,7 @@ int main(int argc, char** argv)
     add_trace(app, line, chosen);
     add_show(app, chosen);
     add_probe(app, line, chosen);
+    add_recommend(app, chosen);
     add_child(app, chosen);
     refuse_empty_values(app);
     try {

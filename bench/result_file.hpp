@@ -24,6 +24,9 @@ run_document run_from_json(const nlohmann::json& document);
 /// missing, empty, cut off, not a result file, or of another version.
 run_document read_result(const std::string& path);
 
+/// The document of a file that this program wrote, of any kind. Throws input_error as read_result does.
+nlohmann::json read_document(const std::string& path);
+
 /// Writes a run again and again, after every repetition: cells without news keep their text, so that a write costs about
 /// as much as writing the bytes.
 class result_writer {
