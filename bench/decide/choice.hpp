@@ -22,7 +22,7 @@ struct margins {
 struct contest {
     const platform* where = nullptr;
     std::vector<std::size_t> candidates;         ///< indices of allocators
-    std::vector<std::size_t> situations;         ///< indices of situations, those of one kernel scale, in which all candidates were measured
+    std::vector<std::size_t> situations;         ///< indices of situations, with kernels of one length, in which all candidates were measured
 };
 
 /// Median slowdowns: [place in contest.situations][phase][place in contest.candidates]; infinite where the candidate did not finish,

@@ -69,9 +69,8 @@ situation situation_of(const cell& c)
     s.params = header.params;
     s.params.emplace_back("workload", header.name);
     s.params.emplace_back("limit", c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "none");
-    s.params.emplace_back("kernels", to_string(c.kernels));
     s.limit_bytes = c.vram_limit_bytes;
-    s.kernel_scale = c.kernel_scale;
+    s.kernels = c.kernels == kernel_model::hold ? c.kernel_scale : to_string(c.kernels);
     s.max_live_bytes = c.workload->summary.max_live_bytes;
     s.alloc_calls = c.workload->summary.alloc_calls;
     return s;

@@ -94,7 +94,7 @@ struct situation {
     std::string workload;                        ///< canonical spec
     std::vector<std::pair<std::string, std::string>> params;    ///< of the workload, and "limit"
     std::optional<std::uint64_t> limit_bytes;
-    std::string kernel_scale = "1";
+    std::string kernels = "1";                   ///< their scale, or "traffic": only as long as touching memory takes
     std::uint64_t max_live_bytes = 0, alloc_calls = 0;
     double weight = 1;
     std::vector<phase_key> phases;

@@ -25,7 +25,7 @@ rejected because(const suspect& s, std::string reason, const evidence& e) { retu
 
 verdict broken(const suspect& s)
 {
-    for (const std::size_t i : s.situations) {
+    for (std::size_t i = 0; i < s.where.situations.size(); ++i) {
         const evidence& e = s.in(i);
         if (e.failure && severity(e.failure->what) >= severity(status::timeout)) return because(s, in_words(*e.failure), e);
         if (e.hazards != 0) return because(s, std::to_string(e.hazards) + " hazards: memory was used without an order", e);

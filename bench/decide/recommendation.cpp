@@ -3,10 +3,10 @@
 #include "bench/decide/pareto.hpp"
 #include "bench/decide/profile.hpp"
 #include "bench/decide/rules.hpp"
+#include "bench/decide/words.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <map>
 
@@ -16,20 +16,21 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// "1" where it was measured, else the one that most situations have.
-std::string base_scale(const platform& p)
+/// "1" where it was measured, else what most situations have. Kernels that only touch their memory stand for no engine's: what they say
+/// is a check, not part of the mix.
+std::string usual_kernels(const platform& p)
 {
     std::map<std::string, int> counts;
-    for (const situation& s : p.situations) ++counts[s.kernel_scale];
+    for (const situation& s : p.situations) ++counts[s.kernels];
     if (counts.empty() || counts.contains("1")) return "1";
     return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
-std::vector<std::size_t> situations_at(const platform& p, const std::string& scale)
+std::vector<std::size_t> situations_with(const platform& p, const std::string& kernels)
 {
     std::vector<std::size_t> at;
     for (std::size_t i = 0; i < p.situations.size(); ++i)
-        if (p.situations[i].kernel_scale == scale) at.push_back(i);
+        if (p.situations[i].kernels == kernels) at.push_back(i);
     return at;
 }
 
@@ -88,25 +89,20 @@ void add_front(recommendation& r, const margins& m)
     r.dominated_by = dominators(points, {0, m.time, std::isfinite(least_bloat) ? m.bloat * least_bloat : 0, m.idle_ns});
 }
 
-void check_scales(recommendation& r, const platform& p, const margins& m)
+void check_kernels(recommendation& r, const platform& p, const question& q)
 {
-    std::vector<std::string> scales;
+    std::vector<std::string> others;
     for (const situation& s : p.situations)
-        if (s.kernel_scale != r.base_scale && std::find(scales.begin(), scales.end(), s.kernel_scale) == scales.end()) scales.push_back(s.kernel_scale);
-    for (const std::string& scale : scales) {
+        if (s.kernels != r.kernels && std::find(others.begin(), others.end(), s.kernels) == others.end()) others.push_back(s.kernels);
+    for (const std::string& kernels : others) {
         contest c{&p, r.over.candidates, {}};
-        for (const std::size_t i : situations_at(p, scale))
+        for (const std::size_t i : situations_with(p, kernels))
             if (all_measured(p.situations[i], c.candidates)) c.situations.push_back(i);
         if (c.situations.empty()) continue;
-        r.scales.push_back({scale, choose(score(c, slowdowns_of(c), weights_of(c)), m), c.situations.size()});
+        kernel_check check{kernels, choose(score(c, slowdowns_of(c), weights_of(c)), q.equal), c.situations.size(), not_known};
+        if (p.timed() && check.chosen.size() == 1) check.stays = resample(c, q.equal, q.resamples, q.seed).alone[check.chosen.front()];
+        r.other_kernels.push_back(std::move(check));
     }
-}
-
-std::string percent(double share)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f %%", share * 100);
-    return text;
 }
 
 std::string names_of(const recommendation& r, const std::vector<std::size_t>& places)
@@ -137,7 +133,7 @@ std::pair<verdict, std::string> judge(const recommendation& r, const question& q
                                               ", which says too little about noise; measure with --repetitions 5 or more"};
     if (r.chosen.size() > 1) return {verdict::no_clear_winner, name + " are equal within the margins"};
     const double stays = r.sure.alone[r.chosen.front()];
-    const std::string share = percent(stays) + " of " + std::to_string(r.sure.resamples) + " resamples";
+    const std::string share = percent(stays, 1) + " of " + std::to_string(r.sure.resamples) + " resamples";
     if (stays < q.sure) return {verdict::no_clear_winner, name + " comes out first, but stays the choice in only " + share};
     return {verdict::winner, name + " stays the choice in " + share};
 }
@@ -151,7 +147,7 @@ void choose_all(recommendation& r, const platform& p, const question& q)
     if (const auto next = choose(r.s, q.equal, r.chosen); !next.empty()) r.runner_up = next.front();
     if (p.timed()) r.sure = resample(r.over, q.equal, q.resamples, q.seed);
     r.processes = fewest_processes(r.over);
-    check_scales(r, p, q.equal);
+    check_kernels(r, p, q);
     r.break_evens = break_evens(r.over, weights_of(r.over));
 }
 
@@ -170,8 +166,8 @@ const char* to_string(verdict v)
 recommendation recommend(const platform& p, const question& q)
 {
     recommendation r;
-    r.base_scale = base_scale(p);
-    const std::vector<std::size_t> situations = situations_at(p, r.base_scale);
+    r.kernels = usual_kernels(p);
+    const std::vector<std::size_t> situations = situations_with(p, r.kernels);
     selection chosen = select(p, situations, q.require);
     r.out = std::move(chosen.out);
     r.over = {&p, std::move(chosen.candidates), {}};

@@ -35,17 +35,18 @@ struct disagreement {
 };
 
 /// The choice with kernels of another length.
-struct scale_check {
-    std::string scale;
+struct kernel_check {
+    std::string kernels;                         ///< as situation::kernels
     std::vector<std::size_t> chosen;             ///< places in the contest
     std::size_t situations = 0;
+    double stays = not_known;                    ///< share of resamples in which that is the choice; NaN where it is no single one
 };
 
 struct recommendation {
     contest over;
     std::vector<rejected> out;
     std::vector<std::size_t> left_out;           ///< situations in which not every candidate was measured
-    std::string base_scale;
+    std::string kernels;                         ///< of the situations compared, as situation::kernels
     std::vector<scores> s;                       ///< by place in the contest, as all below
     std::vector<std::optional<std::size_t>> dominated_by;
     std::vector<double> profile_taus;
@@ -59,7 +60,7 @@ struct recommendation {
     verdict is = verdict::no_clear_winner;
     std::string why;                             ///< one sentence
     std::vector<disagreement> disagree;
-    std::vector<scale_check> scales;
+    std::vector<kernel_check> other_kernels;
     std::vector<std::string> rules;
     std::vector<break_even> break_evens;
 };

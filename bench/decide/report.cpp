@@ -1,5 +1,6 @@
 #include "bench/decide/report.hpp"
 
+#include "bench/decide/words.hpp"
 #include "bench/table.hpp"
 #include "spec/units.hpp"
 
@@ -10,22 +11,6 @@
 namespace vrambench::decide {
 
 namespace {
-
-std::string percent(double share, int digits = 2)
-{
-    if (std::isnan(share)) return "-";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f %%", digits, share * 100);
-    return text;
-}
-
-std::string factor(double f)
-{
-    if (std::isnan(f)) return "-";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2fx", f);
-    return text;
-}
 
 std::string microseconds(double us)
 {
@@ -49,7 +34,7 @@ public:
             regret();
             choice();
             disagreements();
-            kernel_scales();
+            other_kernels();
         }
         if (r_.is == verdict::without_times) without_times();
         fits();
@@ -200,14 +185,17 @@ private:
         }
     }
 
-    void kernel_scales()
+    void other_kernels()
     {
         if (!p_.timed()) return;
         to_.heading(3, "7. Length of kernels");
-        if (r_.scales.empty()) to_.item("the files hold kernel scale " + r_.base_scale + " only; --kernel-scale 0.5,1,2 asks whether the verdict depends on it");
-        for (const scale_check& s : r_.scales) {
-            const std::string same = s.chosen == r_.chosen ? "the same choice" : "another choice: " + names_of(s.chosen);
-            to_.item("kernel scale " + s.scale + ", " + std::to_string(s.situations) + " situations: " + same);
+        const auto is_scale = [](const kernel_check& k) { return k.kernels != "traffic"; };
+        if (std::none_of(r_.other_kernels.begin(), r_.other_kernels.end(), is_scale))
+            to_.item("the files hold kernel scale " + r_.kernels + " only; --kernel-scale 0.5,1,2 asks whether the verdict depends on it");
+        for (const kernel_check& s : r_.other_kernels) {
+            const std::string same = (s.chosen == r_.chosen ? "the same choice" : "another choice: " + names_of(s.chosen)) + ", in " +
+                                     percent(s.stays, 1) + " of resamples";
+            to_.item((is_scale(s) ? "kernel scale " + s.kernels : "kernels that only touch their memory") + ", " + std::to_string(s.situations) + (s.situations == 1 ? " situation: " : " situations: ") + same);
         }
     }
 
@@ -271,7 +259,7 @@ private:
     {
         const std::string list = to_.code(short_spec(p_, b.list)), pool = to_.code(short_spec(p_, b.pool));
         if (t.list_allocations + t.list_frees + t.list_synchronises == 0) {
-            to_.item(pass + ": " + list + " makes no driver call; it beats " + pool + " unless a pair and a synchronise cost nothing more at all");
+            to_.item(pass + ": " + list + " makes no driver call; " + pool + " can only win where neither a pair nor a synchronise costs anything more");
             return;
         }
         for (const double driver_us : assumed_driver_us) {

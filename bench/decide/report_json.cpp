@@ -55,11 +55,11 @@ public:
         return all;
     }
 
-    json scales() const
+    json other_kernels() const
     {
         json all = json::array();
-        for (const scale_check& s : r_.scales)
-            all.push_back({{"kernel_scale", s.scale}, {"situations", s.situations}, {"choice", specs(s.chosen)}, {"same", s.chosen == r_.chosen}});
+        for (const kernel_check& s : r_.other_kernels)
+            all.push_back({{"kernels", s.kernels}, {"situations", s.situations}, {"choice", specs(s.chosen)}, {"same", s.chosen == r_.chosen}, {"share", json_number(s.stays)}});
         return all;
     }
 
@@ -211,8 +211,8 @@ json report_json(const platform& p, const recommendation& r, const question& q)
             {"candidates", d.candidates()},
             {"rules", std::move(rules)},
             {"disagreements", d.disagreements()},
-            {"kernel_scale", r.base_scale},
-            {"other_kernel_scales", d.scales()},
+            {"kernels", r.kernels},
+            {"other_kernels", d.other_kernels()},
             {"break_even", d.break_evens()},
             {"fits", d.fits()},
             {"situations", d.situations()}};

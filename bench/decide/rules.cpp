@@ -1,30 +1,16 @@
 #include "bench/decide/rules.hpp"
 
+#include "bench/decide/words.hpp"
 #include "spec/units.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
 namespace vrambench::decide {
 
 namespace {
-
-std::string percent(double share)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f %%", share * 100);
-    return text;
-}
-
-std::string factor(double f)
-{
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2fx", f);
-    return text;
-}
 
 std::string name(const recommendation& r, std::size_t place) { return short_spec(*r.over.where, r.over.candidates[place]); }
 

@@ -69,10 +69,12 @@ stability resample(const contest& c, const margins& m, std::size_t resamples, st
         for (const auto& r : rounds) counts.push_back(draw_rounds(r, random));
         const std::vector<scores> s = score(c, slowdowns_of(c, counts), drawn);
         const std::vector<std::size_t> chosen = choose(s, m);
-        for (const std::size_t a : chosen) result.among[a] += 1 / static_cast<double>(resamples);
-        if (chosen.size() == 1) result.alone[chosen.front()] += 1 / static_cast<double>(resamples);
+        for (const std::size_t a : chosen) ++result.among[a];
+        if (chosen.size() == 1) ++result.alone[chosen.front()];
         for (std::size_t a = 0; a < s.size(); ++a) regrets[a].push_back(s[a].mean_regret);
     }
+    for (auto* counts : {&result.alone, &result.among})
+        for (double& count : *counts) count /= static_cast<double>(resamples);
     for (auto& r : regrets) result.regret95.push_back(middle_95(r));
     return result;
 }
