@@ -421,11 +421,11 @@ cell_metrics derive(const cell& c, const cell* reference)
     return m;
 }
 
+bool may_be_reference(const cell& c) { return c.allocator.name == "ideal" && !c.vram_limit_bytes && c.inject.empty(); }
+
 const cell* reference_of(const run_document& run, const cell& c)
 {
-    const auto serves = [&](const cell& r) {
-        return r.allocator.name == "ideal" && !r.vram_limit_bytes && r.inject.empty() && same_conditions(r, c);
-    };
+    const auto serves = [&](const cell& r) { return may_be_reference(r) && same_conditions(r, c); };
     const auto found = std::find_if(run.cells.begin(), run.cells.end(), serves);
     return found == run.cells.end() ? nullptr : &*found;
 }

@@ -100,6 +100,9 @@ struct cell_metrics {
 /// `reference` may be null, or the cell itself. Repetitions are paired by index.
 cell_metrics derive(const cell& c, const cell* reference);
 
+/// Whether the cell can be the reference of others: `ideal`, without a limit and without faults.
+bool may_be_reference(const cell& c);
+
 /// The reference for `c`: same device, workload, kernels, kernel scale and mode. Null where the run has none.
 const cell* reference_of(const run_document& run, const cell& c);
 

@@ -7,9 +7,11 @@
 #include "bench/json_text.hpp"
 #include "bench/metrics_json.hpp"
 #include "bench/repetition_json.hpp"
+#include "bench/trimmed_json.hpp"
 #include "spec/errors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -218,10 +220,16 @@ void check_schema(const json& j, const std::string& path)
         throw input_error(in_quotes(path) + " has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'");
 }
 
-json parse_result(const std::string& path)
+/// Of a cell (depth 3) what is derived again anyway, of a repetition (depth 5) the bins.
+constexpr std::array not_needed{trimmed_member{"metrics", 3}, trimmed_member{"steady", 3}, trimmed_member{"reached", 3},
+                                trimmed_member{"cached_blocks_bytes", 3}, trimmed_member{"histograms", 5}};
+
+json parse_result(const std::string& path, result_parts parts)
 {
     const std::string text = read_text(path);
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) throw input_error(in_quotes(path) + " is empty");
+    if (parts == result_parts::without_histograms)
+        if (json j = json::parse(without_members(text, not_needed), nullptr, false); !j.is_discarded()) return j;
     try {
         return json::parse(text);
     } catch (const json::parse_error& e) {
@@ -316,16 +324,16 @@ run_document run_from_json(const json& j)
     return run;
 }
 
-json read_document(const std::string& path)
+json read_document(const std::string& path, result_parts parts)
 {
-    json j = parse_result(path);
+    json j = parse_result(path, parts);
     check_schema(j, path);
     return j;
 }
 
-run_document read_result(const std::string& path)
+run_document read_result(const std::string& path, result_parts parts)
 {
-    const json j = read_document(path);
+    const json j = read_document(path, parts);
     if (const std::string kind = word_of(j, "kind"); kind != "run")
         throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", not a run");
     try {

@@ -20,12 +20,15 @@ nlohmann::json to_json(const run_document& run);
 /// only and cannot be opened. Throws input_error or a json exception for anything else.
 run_document run_from_json(const nlohmann::json& document);
 
+/// Histograms are most of a file; who needs no latencies reads it several times faster without them (they are empty then).
+enum class result_parts { all, without_histograms };
+
 /// Reads a result file, for --resume and for later comparison. Throws input_error with one line for a file that is
 /// missing, empty, cut off, not a result file, or of another version.
-run_document read_result(const std::string& path);
+run_document read_result(const std::string& path, result_parts parts = result_parts::all);
 
 /// The document of a file that this program wrote, of any kind. Throws input_error as read_result does.
-nlohmann::json read_document(const std::string& path);
+nlohmann::json read_document(const std::string& path, result_parts parts = result_parts::all);
 
 /// Writes a run again and again, after every repetition: cells without news keep their text, so that a write costs about
 /// as much as writing the bytes.

@@ -11,12 +11,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-unsigned count_of(const round_counts& rounds, std::uint64_t round)
-{
-    if (rounds.counts.empty()) return 1;
-    const auto found = std::lower_bound(rounds.counts.begin(), rounds.counts.end(), std::pair{round, 0u});
-    return found != rounds.counts.end() && found->first == round ? found->second : 0;
-}
+unsigned count_of(const round_counts& rounds, std::uint64_t round) { return rounds.empty() ? 1 : rounds[round]; }
 
 /// `values` ascend. A draw that has none of their rounds says nothing new: all of them count once.
 double median_of(const std::vector<timed_value>& values, const round_counts& rounds)

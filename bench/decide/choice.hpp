@@ -29,10 +29,8 @@ struct contest {
 /// NaN where it has no time.
 using slowdowns = std::vector<std::vector<std::vector<double>>>;
 
-/// How often a round counts, by round; an empty list: each once.
-struct round_counts {
-    std::vector<std::pair<std::uint64_t, unsigned>> counts;    ///< ascending in round
-};
+/// How often each round of a situation counts, by its number; an empty list: each once.
+using round_counts = std::vector<unsigned>;
 
 slowdowns slowdowns_of(const contest& c, const std::vector<round_counts>& rounds = {});
 

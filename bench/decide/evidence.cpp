@@ -1,5 +1,6 @@
 #include "bench/decide/evidence.hpp"
 
+#include "bench/decide/references.hpp"
 #include "spec/units.hpp"
 
 #include <algorithm>
@@ -102,6 +103,15 @@ void add_pass(situation& s, evidence& e, const pass_metrics& m, bool steady, std
         if (p.per_token) add_time(s, e, {p.name, steady, true}, p.slowdown, p.added_ns, round);
 }
 
+/// Mean of the recoveries of a pass.
+double idle_of_recovery(const pass_metrics& m)
+{
+    if (!m.numbers) return 0;
+    const recovery_metrics& r = m.numbers->recovery;
+    const double count = as_double(r.recoveries);
+    return count == 0 ? 0 : (r.idle_sync + r.idle_free + r.idle_allocate) / count;
+}
+
 /// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
 void add_processes(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
@@ -114,17 +124,9 @@ void add_processes(situation& s, evidence& e, const cell& c, const cell* referen
         const std::uint64_t round = (file << 32) + r.index;
         add_pass(s, e, m.cold, false, round);
         if (m.steady) add_pass(s, e, *m.steady, true, round);
+        e.idle_ns = std::max({e.idle_ns, idle_of_recovery(m.cold), m.steady ? idle_of_recovery(*m.steady) : 0});
         ++e.processes;
     }
-}
-
-/// Of calls that were served by a retry: the longest idle part, or the mean of a recovery where no call was long enough to be split.
-double idle_of_recovery(const pass_numbers& n)
-{
-    const double count = as_double(n.recovery.recoveries);
-    if (count == 0) return 0;
-    const double mean = (n.recovery.idle_sync + n.recovery.idle_free + n.recovery.idle_allocate) / count;
-    return std::max(mean, n.alloc_split[static_cast<std::size_t>(path::flush_retry)].idle.each.max);
 }
 
 double memory_calls_of(const call_numbers& calls)
@@ -166,9 +168,8 @@ bool was_verified(const cell& c)
     });
 }
 
-void add_cell(situation& s, evidence& e, const run_document& run, const cell& c, std::uint64_t file)
+void add_cell(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
-    const cell* reference = reference_of(run, c);
     const cell_metrics m = derive(c, reference);
     if (!m.cold.result) return;
     if (std::find(e.cells.begin(), e.cells.end(), c.id) == e.cells.end()) e.cells.push_back(c.id);
@@ -176,12 +177,8 @@ void add_cell(situation& s, evidence& e, const run_document& run, const cell& c,
     if (m.steady) note_failure(e, *m.steady, true);
     e.hazards = std::max({e.hazards, m.cold.hazard_count, m.steady ? m.steady->hazard_count : 0});
     e.verified = e.verified || was_verified(c);
-    if (m.cold.numbers) {
-        add_cold_numbers(e, *m.cold.numbers);
-        e.idle_ns = std::max(e.idle_ns, idle_of_recovery(*m.cold.numbers));
-    }
+    if (m.cold.numbers) add_cold_numbers(e, *m.cold.numbers);
     if (m.steady && m.steady->numbers) {
-        e.idle_ns = std::max(e.idle_ns, idle_of_recovery(*m.steady->numbers));
         e.steady_calls = m.steady->numbers->calls;
         e.has_steady = true;
     }
@@ -206,9 +203,23 @@ void share_phases(situation& s)
     }
 }
 
+/// From 0 up, in the order of files and indices.
+void number_rounds(situation& s)
+{
+    std::map<std::uint64_t, std::uint64_t> numbers;
+    for (const evidence& e : s.by_allocator)
+        for (const auto& values : e.times)
+            for (const timed_value& v : values) numbers[v.round] = 0;
+    for (auto& [round, number] : numbers) number = s.rounds++;
+    for (evidence& e : s.by_allocator)
+        for (auto& values : e.times)
+            for (timed_value& v : values) v.round = numbers[v.round];
+}
+
 void finish(situation& s)
 {
     share_phases(s);
+    number_rounds(s);
     for (evidence& e : s.by_allocator) {
         e.times.resize(s.phases.size());
         for (auto& values : e.times)
@@ -221,7 +232,7 @@ class collector {
 public:
     explicit collector(platform& p) : p_(p) {}
 
-    void add(const run_file& from, std::uint64_t file, const cell& c)
+    void add(const run_file& from, std::uint64_t file, const cell& c, const cell* reference)
     {
         name_file(p_, from.path);
         if (c.allocator.name == "ideal") return;
@@ -231,7 +242,7 @@ public:
         if (a_new) p_.allocators.push_back({c.allocator.name, c.allocator.title, c.allocator.spec});
         situation& where = p_.situations[s->second];
         if (where.by_allocator.size() <= a->second) where.by_allocator.resize(a->second + 1);
-        add_cell(where, where.by_allocator[a->second], from.run, c, file);
+        add_cell(where, where.by_allocator[a->second], c, reference, file);
     }
 
 private:
@@ -275,8 +286,10 @@ std::vector<platform> gather(const inputs& files)
     std::vector<collector> collectors;
     for (platform& p : platforms) collectors.emplace_back(p);
     auto place = places.begin();
-    for (std::size_t i = 0; i < files.runs.size(); ++i)
-        for (const cell& c : files.runs[i].run.cells) collectors[*place++].add(files.runs[i], i, c);
+    for (std::size_t i = 0; i < files.runs.size(); ++i) {
+        const references known(files.runs[i].run);
+        for (const cell& c : files.runs[i].run.cells) collectors[*place++].add(files.runs[i], i, c, known.of(c));
+    }
     for (platform& p : platforms) {
         for (situation& s : p.situations) {
             s.by_allocator.resize(p.allocators.size());

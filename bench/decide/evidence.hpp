@@ -49,7 +49,7 @@ inputs read_inputs(const std::vector<std::string>& paths);
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// One process's time in one phase: over the reference's (a ratio) and beyond it (ns per token, per step where there are none).
-/// A `round` is what ran side by side: one repetition index of one file.
+/// A `round` is what ran side by side: one repetition index of one file, numbered within the situation.
 struct timed_value {
     double slowdown = not_known, added_ns = not_known;
     std::uint64_t round = 0;
@@ -66,7 +66,7 @@ struct evidence {
     std::vector<std::vector<timed_value>> times; ///< one list a phase of the situation, ascending in slowdown; empty: no times
     std::optional<double> bloat;                 ///< device_bloat of the cold pass
     std::uint64_t peak_bytes = 0;                ///< of the device; of the reserved where the device's is not known
-    double idle_ns = 0;                          ///< worst idle part of a recovery, 0 where there was none
+    double idle_ns = 0;                          ///< idle part of a recovery, the mean of a pass, of the worst pass; 0 where there was none
     double recoveries = 0;
     double memory_calls = 0;                     ///< driver calls that take memory or give it back, cold pass
     call_numbers cold_calls{}, steady_calls{};
@@ -98,6 +98,7 @@ struct situation {
     std::uint64_t max_live_bytes = 0, alloc_calls = 0;
     double weight = 1;
     std::vector<phase_key> phases;
+    std::size_t rounds = 0;
     std::vector<evidence> by_allocator;          ///< in the platform's order
 };
 

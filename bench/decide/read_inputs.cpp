@@ -61,7 +61,7 @@ using either = std::variant<run_file, fit_file>;
 
 either read_one(const std::string& path)
 {
-    const json j = read_document(path);
+    const json j = read_document(path, result_parts::without_histograms);
     const std::string kind = j.value("kind", "");
     try {
         if (kind == "run") return run_file{path, run_from_json(j)};

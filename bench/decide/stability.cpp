@@ -4,28 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 namespace vrambench::decide {
 
 namespace {
 
-/// The rounds in which some candidate has a time.
-std::vector<std::uint64_t> rounds_of(const contest& c, std::size_t situation_index)
+round_counts draw_rounds(std::size_t rounds, random_numbers& random)
 {
-    std::set<std::uint64_t> rounds;
-    for (const std::size_t a : c.candidates)
-        for (const auto& phase : c.where->situations[situation_index].by_allocator[a].times)
-            for (const timed_value& v : phase) rounds.insert(v.round);
-    return {rounds.begin(), rounds.end()};
-}
-
-round_counts draw_rounds(const std::vector<std::uint64_t>& rounds, random_numbers& random)
-{
-    round_counts drawn;
-    for (const std::uint64_t r : rounds) drawn.counts.emplace_back(r, 0);
-    for (std::size_t i = 0; i < rounds.size(); ++i) ++drawn.counts[random.below(rounds.size())].second;
+    round_counts drawn(rounds, 0);
+    for (std::size_t i = 0; i < rounds; ++i) ++drawn[random.below(rounds)];
     return drawn;
 }
 
@@ -55,9 +42,6 @@ stability resample(const contest& c, const margins& m, std::size_t resamples, st
 {
     random_numbers random(seed);
     const std::vector<double> weights = weights_of(c);
-    std::vector<std::vector<std::uint64_t>> rounds;
-    for (const std::size_t s : c.situations) rounds.push_back(rounds_of(c, s));
-
     stability result;
     result.resamples = resamples;
     result.alone.assign(c.candidates.size(), 0);
@@ -66,7 +50,7 @@ stability resample(const contest& c, const margins& m, std::size_t resamples, st
     for (std::size_t n = 0; n < resamples; ++n) {
         const std::vector<double> drawn = draw_weights(weights, random);
         std::vector<round_counts> counts;
-        for (const auto& r : rounds) counts.push_back(draw_rounds(r, random));
+        for (const std::size_t i : c.situations) counts.push_back(draw_rounds(c.where->situations[i].rounds, random));
         const std::vector<scores> s = score(c, slowdowns_of(c, counts), drawn);
         const std::vector<std::size_t> chosen = choose(s, m);
         for (const std::size_t a : chosen) ++result.among[a];

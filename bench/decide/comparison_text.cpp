@@ -1,0 +1,117 @@
+#include "bench/decide/comparison_text.hpp"
+
+#include "bench/decide/comparison_rows.hpp"
+
+#include <algorithm>
+
+namespace vrambench {
+
+namespace {
+
+constexpr std::size_t gap = 2;
+
+std::string padding(const std::string& s, std::size_t width) { return std::string(width - std::min(width, s.size()), ' '); }
+std::string left(const std::string& s, std::size_t width) { return s + padding(s, width); }
+std::string right(const std::string& s, std::size_t width) { return padding(s, width) + s; }
+
+struct layout {
+    std::size_t allocator = 9, what = 4;
+    std::array<std::size_t, comparison_columns> values{};
+};
+
+bool has_values(const comparison_row& r) { return !r.values[0].empty(); }
+
+/// Widths that fit every group, so that columns stand under each other.
+layout layout_of(const std::vector<comparison_group>& groups)
+{
+    layout l;
+    for (std::size_t k = 0; k < comparison_columns; ++k) l.values[k] = std::string(comparison_headings[k]).size();
+    for (const comparison_group& g : groups)
+        for (const comparison_row& r : g.rows) {
+            l.allocator = std::max(l.allocator, r.allocator.size());
+            l.what = std::max(l.what, r.what.size());
+            for (std::size_t k = 0; k < comparison_columns; ++k) l.values[k] = std::max(l.values[k], r.values[k].size());
+        }
+    return l;
+}
+
+std::string heading(const layout& l, const table_style& style)
+{
+    std::string line = left("allocator", l.allocator) + std::string(gap, ' ') + left("what", l.what);
+    for (std::size_t k = 0; k < comparison_columns; ++k) line += std::string(gap, ' ') + right(comparison_headings[k], l.values[k]);
+    line += std::string(gap, ' ') + "verdict";
+    return style.color ? "\033[1m" + line + "\033[0m\n" : line + "\n";
+}
+
+std::string line_of(const comparison_row& r, const layout& l, const table_style& style)
+{
+    std::string line = left(r.allocator, l.allocator) + std::string(gap, ' ') + left(r.what, l.what) + std::string(gap, ' ');
+    if (has_values(r))
+        for (std::size_t k = 0; k < comparison_columns; ++k) line += right(r.values[k], l.values[k]) + std::string(gap, ' ');
+    return line + (style.color && r.bad ? "\033[31m" + r.verdict + "\033[0m" : r.verdict) + "\n";
+}
+
+/// A `|` would end a Markdown cell.
+std::string escaped(const std::string& s)
+{
+    std::string out;
+    for (const char c : s) out += c == '|' ? std::string("\\|") : std::string(1, c);
+    return out;
+}
+
+std::string markdown_row(const comparison_row& r)
+{
+    std::string line = "| " + escaped(r.allocator) + " | " + escaped(r.what) + " |";
+    for (const std::string& v : r.values) line += v.empty() ? " |" : " " + escaped(v) + " |";
+    return line + (r.bad ? " **" + escaped(r.verdict) + "** |\n" : " " + escaped(r.verdict) + " |\n");
+}
+
+std::string markdown_heading()
+{
+    std::string names = "| allocator | what |", rule = "|---|---|";
+    for (const char* const name : comparison_headings) {
+        names += std::string(" ") + name + " |";
+        rule += "--:|";
+    }
+    return names + " verdict |\n" + rule + "---|\n";
+}
+
+const char* const no_changes = "Nothing changed: every pair is the same.\n";
+
+}  // namespace
+
+std::string comparison_text(const comparison& c, const table_style& style, bool changes)
+{
+    const auto groups = comparison_groups(c, changes);
+    const layout l = layout_of(groups);
+    std::string out;
+    for (const std::string& w : c.warnings) out += "note: " + w + "\n";
+    if (!c.warnings.empty()) out += "\n";
+    if (groups.empty()) out += no_changes;
+    for (const comparison_group& g : groups) {
+        out += g.workload + "\n  on " + g.facts + "\n" + heading(l, style);
+        for (const comparison_row& r : g.rows) out += line_of(r, l, style);
+        for (const std::string& line : g.described) out += "  also " + line + "\n";
+        out += "\n";
+    }
+    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n") + counts_words(c.counts) + "\n";
+}
+
+std::string comparison_markdown(const comparison& c, bool changes)
+{
+    const auto groups = comparison_groups(c, changes);
+    std::string out;
+    for (const std::string& w : c.warnings) out += "- " + w + "\n";
+    if (!c.warnings.empty()) out += "\n";
+    if (groups.empty()) out += no_changes;
+    for (const comparison_group& g : groups) {
+        out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading();
+        for (const comparison_row& r : g.rows) out += markdown_row(r);
+        if (!g.described.empty()) out += "\n";
+        for (const std::string& line : g.described) out += "- also " + line + "\n";
+        out += "\n";
+    }
+    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n\n") + counts_words(c.counts) + "\n";
+}
+
+}  // namespace vrambench
