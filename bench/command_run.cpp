@@ -200,7 +200,8 @@ int run(const run_options& o, const command_line& line, const table_maker& table
 void add_run_options(CLI::App& app, run_options& o, bool with_workload)
 {
     auto& r = o.request;
-    app.add_option("--device", r.device, "auto, sim:PROFILE[,vram=SIZE][,block=SIZE], sim:@FILE.json, cuda:N, hip:N")->capture_default_str();
+    app.add_option("--device", r.device, "auto, sim:PROFILE[,vram=SIZE][,block=SIZE][,pool=RULES][,marker=early|late] (such as sim:rx-7800-xt,pool=rocm-6.3), "
+                               "sim:@FILE.json, cuda:N, hip:N")->capture_default_str();
     app.add_option("--allocator", r.allocators, "allocators to compare, repeated or comma-separated (default: all six)")
         ->allow_extra_args(false);
     if (with_workload)

@@ -225,7 +225,6 @@ std::vector<kind_metrics> derive_kinds(const pass_measurement& first, const pair
 
 void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, const trace_summary& summary)
 {
-    n.per_token = summary.tokens > 0;
     n.added_ns = n.per_token ? added_per_token(pairs)
                              : pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
                                    return ratio(ns(mine.time_ps - ideal.time_ps), static_cast<double>(summary.steps));
@@ -304,7 +303,8 @@ void derive_bytes(pass_numbers& n, const passes& all, const passes& used, const 
     n.device_bloat = divided(n.peak_device_bytes, summary.max_live_bytes);
     n.end_reserved_bytes = over(used, [](const pass_measurement& p) { return p.end_reserved_bytes; });
     n.idle_reserved_bytes = used.front().pass->idle_reserved_bytes;
-    n.byte_seconds_ratio = over(used, [](const pass_measurement& p) { return ratio(p.reserved_byte_ps, p.live_byte_ps); });
+    if (used.front().pass->has_times())
+        n.byte_seconds_ratio = over(used, [](const pass_measurement& p) { return ratio(p.reserved_byte_ps, p.live_byte_ps); });
 }
 
 number median_count(const passes& used, std::uint64_t pass_measurement::*field)
@@ -333,6 +333,7 @@ recovery_metrics derive_recovery(const passes& used)
     std::vector<std::uint64_t> given_back;
     for (const pass_of& p : used) given_back.push_back(p.pass->recovery.bytes_given_back);
     m.bytes_given_back = median(std::move(given_back));
+    m.has_times = used.front().pass->has_times();
     m.drain_sync = median_ns(used, &recovery_times::drain_sync);
     m.drain_free = median_ns(used, &recovery_times::drain_free);
     m.drain_allocate = median_ns(used, &recovery_times::drain_allocate);
@@ -400,8 +401,11 @@ pass_metrics derive_pass(const cell& c, const passes& all, const passes& referen
 
     const pairing pairs(used, completed(reference, role::timed));
     pass_numbers& n = m.numbers.emplace();
-    derive_times(n, used, pairs, c.workload->summary);
-    derive_activity(n, used, pairs);
+    n.per_token = c.workload->summary.tokens > 0;
+    if (used.front().pass->has_times()) {
+        derive_times(n, used, pairs, c.workload->summary);
+        derive_activity(n, used, pairs);
+    }
     derive_bytes(n, all, used, c.workload->summary);
     n.calls = derive_calls(used);
     n.recovery = derive_recovery(used);

@@ -52,6 +52,7 @@ struct recovery_metrics {
     number failures, recoveries, flushes, flushed_bytes, evictions, evicted_bytes, bytes_given_back;
     double drain_sync = 0, drain_free = 0, drain_allocate = 0;
     double idle_sync = 0, idle_free = 0, idle_allocate = 0;
+    bool has_times = true;                   ///< false: the six above are not known
 };
 
 /// The numbers of a pass that completed. Absent ones could not be derived (no reference, no such phase, not known).

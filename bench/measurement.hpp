@@ -51,7 +51,7 @@ struct call_parts {
 struct pass_measurement {
     outcome result;
     std::uint64_t events = 0;                ///< executed
-    std::int64_t time_ps = 0;                ///< from the first event to the device's idleness after the last
+    std::int64_t time_ps = 0;                ///< from the first event to the device's idleness after the last; negative: not known
     std::vector<phase_measurement> phases;   ///< those with steps
 
     std::array<histogram, path_kinds> alloc; ///< duration of allocate, by path
@@ -80,6 +80,10 @@ struct pass_measurement {
 
     std::uint64_t hazard_count = 0;
     std::vector<hazard> hazards;             ///< the first ones
+
+    bool has_times() const { return time_ps >= 0; }
+    /// Of a device whose clock means nothing: bytes, calls and outcomes stay.
+    void forget_times();
 };
 
 enum class role : std::uint8_t { timed, memory, verify };

@@ -74,7 +74,7 @@ json phases_json(const std::vector<phase_measurement>& phases)
 {
     json all = json::array();   // an array: the order of phases is part of the truth
     for (const phase_measurement& f : phases)
-        all.push_back({{"name", json_text(f.name)}, {"steps", f.steps}, {"tokens", f.tokens}, {"time_ps", f.time_ps}});
+        all.push_back({{"name", json_text(f.name)}, {"steps", f.steps}, {"tokens", f.tokens}});
     return all;
 }
 
@@ -86,24 +86,26 @@ std::vector<phase_measurement> phases_from(const json& j)
         f.at("name").get_to(p.name);
         read(f, "steps", p.steps);
         read(f, "tokens", p.tokens);
-        read(f, "time_ps", p.time_ps);
+        read_if_there(f, "time_ps", p.time_ps);
     }
     return phases;
 }
 
 json recovery_json(const pass_measurement& p)
 {
-    const recovery_times& t = p.recovery;
     return {{"failures", p.failures},
             {"recoveries", p.recoveries},
             {"flushes", p.flushes},
             {"flushed_bytes", p.flushed_bytes},
             {"evictions", p.evictions},
             {"evicted_bytes", p.evicted_bytes},
-            {"bytes_given_back", t.bytes_given_back},
-            {"recovery_ps",
-             {{"drain", {{"sync", t.drain_sync}, {"free", t.drain_free}, {"allocate", t.drain_allocate}}},
-              {"idle", {{"sync", t.idle_sync}, {"free", t.idle_free}, {"allocate", t.idle_allocate}}}}}};
+            {"bytes_given_back", p.recovery.bytes_given_back}};
+}
+
+json recovery_times_json(const recovery_times& t)
+{
+    return {{"drain", {{"sync", t.drain_sync}, {"free", t.drain_free}, {"allocate", t.drain_allocate}}},
+            {"idle", {{"sync", t.idle_sync}, {"free", t.idle_free}, {"allocate", t.idle_allocate}}}};
 }
 
 void read_recovery(const json& j, pass_measurement& p)
@@ -115,6 +117,7 @@ void read_recovery(const json& j, pass_measurement& p)
     read(j, "evictions", p.evictions);
     read(j, "evicted_bytes", p.evicted_bytes);
     read(j, "bytes_given_back", p.recovery.bytes_given_back);
+    if (!j.contains("recovery_ps")) return;
     const json& drain = j.at("recovery_ps").at("drain");
     const json& idle = j.at("recovery_ps").at("idle");
     read(drain, "sync", p.recovery.drain_sync);
@@ -125,26 +128,33 @@ void read_recovery(const json& j, pass_measurement& p)
     read(idle, "allocate", p.recovery.idle_allocate);
 }
 
+void add_times(json& j, const pass_measurement& p)
+{
+    j["time_ps"] = p.time_ps;
+    j["busy_ps"] = p.activity.busy_ps;
+    j["empty_queue_ps"] = p.activity.empty_queue_ps;
+    j["span_ps"] = p.activity.span_ps;
+    j["live_byte_ps"] = json_number(p.live_byte_ps);
+    j["reserved_byte_ps"] = json_number(p.reserved_byte_ps);
+    j["oom"]["recovery_ps"] = recovery_times_json(p.recovery);
+    for (std::size_t i = 0; i < p.phases.size(); ++i) j["phases"][i]["time_ps"] = p.phases[i].time_ps;
+}
+
 json raw_json(const pass_measurement& p)
 {
     json j = {{"events", p.events},
-              {"time_ps", p.time_ps},
               {"phases", phases_json(p.phases)},
               {"free_bytes_at_start", p.free_bytes_at_start},
-              {"busy_ps", p.activity.busy_ps},
-              {"empty_queue_ps", p.activity.empty_queue_ps},
-              {"span_ps", p.activity.span_ps},
               {"peak_live_bytes", p.peak_live_bytes},
               {"peak_reserved_bytes", p.peak_reserved_bytes},
               {"peak_device_bytes", p.peak_device_bytes},
               {"end_reserved_bytes", p.end_reserved_bytes},
-              {"live_byte_ps", json_number(p.live_byte_ps)},
-              {"reserved_byte_ps", json_number(p.reserved_byte_ps)},
               {"driver_calls", driver_calls_json(p.calls)},
               {"refused_calls", sparse_calls_json(p.refused)},
               {"teardown_calls", sparse_calls_json(p.teardown_calls)},
               {"oom", recovery_json(p)},
               {"cached_blocks_bytes", p.cached_blocks}};
+    if (p.has_times()) add_times(j, p);
     if (!p.idle_reserved_bytes.empty()) j["idle_reserved_bytes"] = p.idle_reserved_bytes;
     if (p.unsplit_calls != 0) j["unsplit_calls"] = p.unsplit_calls;
     if (p.activity.overrun_kernels >= 0) {    // where the device counts them
@@ -156,26 +166,32 @@ json raw_json(const pass_measurement& p)
 
 double double_from(const json& j) { return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>(); }
 
-void read_raw(const json& j, pass_measurement& p)
+void read_times(const json& j, pass_measurement& p)
 {
-    read(j, "events", p.events);
     read(j, "time_ps", p.time_ps);
-    p.phases = phases_from(j.at("phases"));
-    read(j, "free_bytes_at_start", p.free_bytes_at_start);
     read(j, "busy_ps", p.activity.busy_ps);
     read(j, "empty_queue_ps", p.activity.empty_queue_ps);
     read(j, "span_ps", p.activity.span_ps);
+    p.live_byte_ps = double_from(j.at("live_byte_ps"));
+    p.reserved_byte_ps = double_from(j.at("reserved_byte_ps"));
+}
+
+void read_raw(const json& j, pass_measurement& p)
+{
+    read(j, "events", p.events);
+    p.phases = phases_from(j.at("phases"));
+    read(j, "free_bytes_at_start", p.free_bytes_at_start);
     read(j, "peak_live_bytes", p.peak_live_bytes);
     read(j, "peak_reserved_bytes", p.peak_reserved_bytes);
     read(j, "peak_device_bytes", p.peak_device_bytes);
     read(j, "end_reserved_bytes", p.end_reserved_bytes);
-    p.live_byte_ps = double_from(j.at("live_byte_ps"));
-    p.reserved_byte_ps = double_from(j.at("reserved_byte_ps"));
     p.calls = driver_calls_from(j.at("driver_calls"));
     p.refused = driver_calls_from(j.at("refused_calls"));
     p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
     read_recovery(j.at("oom"), p);
     read(j, "cached_blocks_bytes", p.cached_blocks);
+    if (j.contains("time_ps")) read_times(j, p);
+    else p.forget_times();
     read_if_there(j, "idle_reserved_bytes", p.idle_reserved_bytes);
     read_if_there(j, "unsplit_calls", p.unsplit_calls);
     read_if_there(j, "stated_kernels", p.activity.stated_kernels);

@@ -89,6 +89,8 @@ device_choice device_from(const json& j)
     j.at("name").get_to(d.name);
     j.at("spec").get_to(d.spec);
     j.at("simulated").get_to(d.simulated);
+    d.times_known = j.value("times_known", true);
+    d.confidence = j.value("confidence", "");
     return d;
 }
 
@@ -242,7 +244,10 @@ json parse_result(const std::string& path, result_parts parts)
 
 json device_json(const device_choice& d)
 {
-    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+    json j = {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+    if (!d.times_known) j["times_known"] = false;
+    if (!d.confidence.empty()) j["confidence"] = d.confidence;
+    return j;
 }
 
 json allocator_json(const allocator_choice& a)

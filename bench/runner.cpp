@@ -228,6 +228,7 @@ pass_measurement pass_runner::run(const run_controls& controls)
     quietly([&] { finish(); });
     quietly([&] { free_what_is_left(); });
     quietly([&] { account_hazards(); });
+    if (!device_.info().times_known) m_.forget_times();
     return std::move(m_);
 }
 
@@ -666,6 +667,7 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     const trace& t = *c.workload->recipe;
     const trace_summary& summary = c.workload->summary;
     r.what = what;
+    if (!c.on.times_known) r.cold.forget_times();    // in case it is not even started
     std::unique_ptr<outside_memory> neighbour;    // its context is there before the limit is set, and after the last look at what is free
     run_controls with_neighbour = controls;
     if (!c.neighbour.empty() && !c.on.simulated) {

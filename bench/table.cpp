@@ -248,7 +248,9 @@ std::string comparison_table(const run_document& run, const table_style& style)
         for (const table_row& r : g.rows) out += row_lines(r, l, style);
         out += kind_lines(g, l, style) + floor_lines(g, l, style);
     }
-    return out + "\n" + table_legend + "\n";
+    out += std::string("\n") + table_legend + "\n";
+    for (const std::string& note : device_notes(run, style.filter)) out += wrapped(note, style.width, 4);
+    return out;
 }
 
 std::string markdown_table(const run_document& run, const std::string& filter)
@@ -262,7 +264,9 @@ std::string markdown_table(const run_document& run, const std::string& filter)
         for (const table_row& r : g.rows) out += markdown_row(r);
         out += markdown_kinds(g) + markdown_floors(g);
     }
-    return out + "\n" + table_legend + "\n";
+    out += std::string("\n") + table_legend + "\n";
+    for (const std::string& note : device_notes(run, filter)) out += "\n" + note + "\n";
+    return out;
 }
 
 std::string short_number(double value)

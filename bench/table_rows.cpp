@@ -202,6 +202,22 @@ std::array<column_heading, value_columns> column_headings(bool per_token)
              {"alloc", "worst"}}};
 }
 
+std::vector<std::string> device_notes(const run_document& run, const std::string& filter)
+{
+    std::vector<std::string> notes;
+    const name_filter wanted(filter.empty() ? "." : filter);
+    for (const cell& c : run.cells) {
+        if (!wanted.matches(benchmark_name(c)) || (c.on.times_known && c.on.confidence.empty())) continue;
+        std::string note = shown(c.on.spec) + ":";
+        if (!c.on.confidence.empty())
+            note += " how its pool decides was read in source code, not measured, confidence " + shown(c.on.confidence) + " (docs/hip-pool.md);";
+        if (!c.on.times_known) note += " what its calls cost is not known, so there are no times;";
+        note.back() = '.';
+        if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+    return notes;
+}
+
 std::vector<table_group> table_groups(const run_document& run, const std::string& filter)
 {
     std::vector<table_group> groups;

@@ -41,6 +41,10 @@ struct table_group {
 /// Throws input_error where it is none.
 std::vector<table_group> table_groups(const run_document& run, const std::string& filter = {});
 
+/// One line for each simulated device of which something is not known: its times, or whether its pool decides so. Of the
+/// groups that the filter leaves.
+std::vector<std::string> device_notes(const run_document& run, const std::string& filter = {});
+
 /// How to read the table.
 inline constexpr const char* table_legend =
     "added: time beyond `ideal`, for an empty (cold) and a used (steady) allocator; bloat: driver's peak over max live.";

@@ -62,6 +62,7 @@ struct device_info {
     std::string name;                        ///< "h200"
     std::string spec;                        ///< canonical
     bool simulated = false;
+    bool times_known = true;                 ///< false: a simulated card whose calls nobody timed; its clock means nothing
     std::uint64_t total_bytes = 0;
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
