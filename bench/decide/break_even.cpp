@@ -8,8 +8,10 @@ namespace {
 
 double calls(const call_numbers& n, driver_call kind) { return as_double(n[static_cast<std::size_t>(kind)]); }
 
-void add(traffic_counts& t, double weight, double pairs, const call_numbers& list, const call_numbers& pool)
+void add(traffic_counts& t, double weight, double pairs, std::uint64_t list_bytes, const call_numbers& list, const call_numbers& pool)
 {
+    t.list_bytes += weight * static_cast<double>(list_bytes);
+    t.most_blocks = std::max(t.most_blocks, calls(list, driver_call::malloc));
     t.pairs += weight * pairs;
     t.synchronises += weight * calls(pool, driver_call::sync);
     t.list_allocations += weight * calls(list, driver_call::malloc);
@@ -30,8 +32,8 @@ std::optional<break_even> compare(const contest& c, const std::vector<double>& w
         const evidence &l = s.by_allocator[list], &p = s.by_allocator[pool];
         if (!l.completed() || !p.completed()) continue;
         b.situations.push_back(c.situations[i]);
-        add(b.cold, weights[i], static_cast<double>(s.alloc_calls), l.cold_calls, p.cold_calls);
-        add(b.steady, weights[i], static_cast<double>(s.alloc_calls), l.steady_calls, p.steady_calls);
+        add(b.cold, weights[i], static_cast<double>(s.alloc_calls), l.peak_bytes, l.cold_calls, p.cold_calls);
+        add(b.steady, weights[i], static_cast<double>(s.alloc_calls), l.peak_bytes, l.steady_calls, p.steady_calls);
         b.has_steady = b.has_steady || l.has_steady;
     }
     if (b.situations.empty() || b.cold.pairs == 0) return std::nullopt;
@@ -54,6 +56,17 @@ threshold threshold_at(const traffic_counts& t, double driver_us)
     threshold h{driver_us, list_us / t.pairs, std::nullopt};
     if (t.synchronises > 0) h.synchronise_us = list_us / t.synchronises;
     return h;
+}
+
+settled settle(const traffic_counts& t, const driver_costs& costs)
+{
+    const auto us = [](double picoseconds) { return picoseconds / 1e6; };
+    const sim::profile& p = costs.prices;
+    const double mean_block = t.list_allocations > 0 ? t.list_bytes / t.list_allocations : 0;
+    settled s;
+    s.at = threshold_at(t, us(static_cast<double>(p.malloc.growing.at(static_cast<std::uint64_t>(mean_block)))));
+    s.pair_us = us(static_cast<double>(p.pool.own + p.pool.free + p.pool.stream_gap) - t.most_blocks * static_cast<double>(p.work_unit));
+    return s;
 }
 
 std::vector<break_even> break_evens(const contest& c, const std::vector<double>& weights)

@@ -22,6 +22,7 @@ struct question {
     std::uint64_t seed = 1;
     double sure = 0.95;                          ///< share of resamples that a winner needs
     std::size_t fewest_processes = 3;            ///< of a cell, for a winner by time
+    std::optional<driver_costs> costs;           ///< of the card in question, for break-evens
 };
 
 enum class verdict : std::uint8_t { winner, no_clear_winner, without_times };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 namespace vrambench::decide {
 
@@ -251,8 +252,13 @@ private:
         break_even_pass(b, b.cold, "cold");
         if (b.has_steady) break_even_pass(b, b.steady, "steady");
         to_.sentence("A pair is what an allocation from the warm pool and its free cost more than the list pool's own bookkeeping, the delay of the next kernel "
-                     "included; a synchronise what one costs more while the pool keeps its memory (threshold max). Driver costs are assumed, not measured. "
-                     "What settles it on a card: " + to_.code(probe_command(p_)) + cells_of(b) + ".");
+                     "included; a synchronise what one costs more while the pool keeps its memory (threshold max)." +
+                     (q_.costs ? "" : " Driver costs are assumed, not measured. What settles it on a card: " + to_.code(probe_command(p_)) +
+                                          ", then the same recommend with --costs costs.json.") + " Counted in" + cells_of(b) + ".");
+        const auto does_not_finish = [&](std::size_t s) { return !p_.situations[s].by_allocator[b.pool].completed() && p_.situations[s].by_allocator[b.list].completed(); };
+        std::vector<std::size_t> earlier;
+        std::copy_if(r_.over.situations.begin(), r_.over.situations.end(), std::back_inserter(earlier), does_not_finish);
+        if (!earlier.empty()) to_.item(pool + " does not finish " + labels(earlier) + ", which " + list + " does, whatever it costs");
     }
 
     void break_even_pass(const break_even& b, const traffic_counts& t, const std::string& pass)
@@ -262,11 +268,22 @@ private:
             to_.item(pass + ": " + list + " makes no driver call; " + pool + " can only win where neither a pair nor a synchronise costs anything more");
             return;
         }
+        if (q_.costs) return settled_pass(b, t, pass);
         for (const double driver_us : assumed_driver_us) {
             const threshold h = threshold_at(t, driver_us);
             to_.item(pass + ", where a driver call takes " + microseconds(driver_us) + ": " + list + " beats " + pool + " on this mix unless a warm pair costs less than " +
                      microseconds(h.pair_us) + (h.synchronise_us ? " and a synchronise at threshold max less than " + microseconds(*h.synchronise_us) : ""));
         }
+    }
+
+    void settled_pass(const break_even& b, const traffic_counts& t, const std::string& pass)
+    {
+        const std::string list = to_.code(short_spec(p_, b.list)), pool = to_.code(short_spec(p_, b.pool));
+        const settled s = settle(t, *q_.costs);
+        const std::string rest = s.at.synchronise_us ? ", and only if a synchronise costs less than " + microseconds(*s.at.synchronise_us) + " more" : "";
+        to_.item(pass + ", by " + q_.costs->source + ": a driver call takes " + microseconds(s.at.driver_us) + ", so a warm pair may cost " +
+                 microseconds(s.at.pair_us) + " more; it costs " + microseconds(s.pair_us) + ": " +
+                 (s.list_wins() ? list + " beats " + pool : pool + " can win" + rest));
     }
 
     std::string cells_of(const break_even& b) const
@@ -324,7 +341,8 @@ std::string platform_name(const platform& p)
 
 std::string probe_command(const platform& p)
 {
-    return "vrambench probe --costs --device " + (p.kind == "sim" ? std::string("auto") : p.kind + ":0") + " --out costs.json";
+    const std::string kind = p.kind != "sim" ? p.kind : p.driver.find("pool=rocm") != std::string::npos ? "hip" : "cuda";
+    return "vrambench probe --costs --device " + kind + ":0 --out costs.json";
 }
 
 void write_report(page& to, const platform& p, const recommendation& r, const question& q) { writer(to, p, r, q).write(); }

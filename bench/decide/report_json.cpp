@@ -13,7 +13,7 @@ using nlohmann::json;
 /// Turns one recommendation into data; names stand for places.
 class describer {
 public:
-    describer(const platform& p, const recommendation& r) : p_(p), r_(r) {}
+    describer(const platform& p, const recommendation& r, const question& q) : p_(p), r_(r), q_(q) {}
 
     json candidates() const
     {
@@ -170,11 +170,15 @@ private:
             const threshold h = threshold_at(t, us);
             j["thresholds"].push_back({{"assumed_driver_call_us", us}, {"pair_us", h.pair_us}, {"synchronise_us", h.synchronise_us ? json(*h.synchronise_us) : json(nullptr)}});
         }
+        if (!q_.costs) return j;
+        const settled s = settle(t, *q_.costs);
+        j["settled"] = {{"by", json_text(q_.costs->source)}, {"driver_call_us", s.at.driver_us}, {"pair_may_cost_us", s.at.pair_us}, {"pair_us", s.pair_us}, {"list_wins", s.list_wins()}};
         return j;
     }
 
     const platform& p_;
     const recommendation& r_;
+    const question& q_;
 };
 
 json question_json(const question& q)
@@ -191,7 +195,7 @@ json question_json(const question& q)
 
 json report_json(const platform& p, const recommendation& r, const question& q)
 {
-    const describer d(p, r);
+    const describer d(p, r, q);
     json files = json::array(), notes = json::array(), rules = json::array(), to_win = json::array();
     for (const std::string& f : p.files) files.push_back(json_text(f));
     for (const std::string& n : p.notes) notes.push_back(json_text(n));

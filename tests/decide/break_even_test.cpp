@@ -49,9 +49,29 @@ TEST(break_even, thresholds_from_counts)
 
 TEST(break_even, without_synchronises_only_the_pair_decides)
 {
-    const threshold t = threshold_at({10, 0, 2, 0, 0}, 100);
+    const threshold t = threshold_at({10, 0, 2, 0, 0, 0, 0}, 100);
     EXPECT_DOUBLE_EQ(t.pair_us, 20);
     EXPECT_FALSE(t.synchronise_us);
+}
+
+TEST(break_even, a_probe_settles_it)
+{
+    driver_costs costs{"costs.json", {}};
+    const auto us = [](double v) { return static_cast<std::int64_t>(v * 1e6); };
+    costs.prices.malloc.growing = sim::cost_curve({{1000, us(10)}, {3000, us(30)}});
+    costs.prices.work_unit = us(0.001);
+    costs.prices.pool.own = us(0.5);
+    costs.prices.pool.free = us(0.4);
+    costs.prices.pool.stream_gap = us(1.2);
+    const traffic_counts t{100, 10, 5, 0, 0, 10'000, 100};    // five blocks of 2,000 bytes: 20 us each; at most 100 to look through
+    settled s = settle(t, costs);
+    EXPECT_DOUBLE_EQ(s.at.driver_us, 20);
+    EXPECT_DOUBLE_EQ(s.at.pair_us, 1);
+    EXPECT_DOUBLE_EQ(s.at.synchronise_us.value(), 10);
+    EXPECT_NEAR(s.pair_us, 2.0, 1e-9);
+    EXPECT_TRUE(s.list_wins());
+    costs.prices.pool.stream_gap = 0;
+    EXPECT_FALSE(settle(t, costs).list_wins());
 }
 
 TEST(break_even, needs_a_list_pool_and_a_drivers_pool)
