@@ -8,7 +8,8 @@ namespace {
 
 double calls(const call_numbers& n, driver_call kind) { return as_double(n[static_cast<std::size_t>(kind)]); }
 
-void add(traffic_counts& t, double weight, double pairs, std::uint64_t list_bytes, const call_numbers& list, const call_numbers& pool)
+void add(traffic_counts& t, double weight, double pairs, std::uint64_t list_bytes, const call_numbers& list,
+         const call_numbers& pool)
 {
     t.list_bytes += weight * static_cast<double>(list_bytes);
     t.most_blocks = std::max(t.most_blocks, calls(list, driver_call::malloc));
@@ -65,7 +66,8 @@ settled settle(const traffic_counts& t, const driver_costs& costs)
     const double mean_block = t.list_allocations > 0 ? t.list_bytes / t.list_allocations : 0;
     settled s;
     s.at = threshold_at(t, us(static_cast<double>(p.malloc.growing.at(static_cast<std::uint64_t>(mean_block)))));
-    s.pair_us = us(static_cast<double>(p.pool.own + p.pool.free + p.pool.stream_gap) - t.most_blocks * static_cast<double>(p.work_unit));
+    s.pair_us = us(static_cast<double>(p.pool.own + p.pool.free + p.pool.stream_gap) -
+                   t.most_blocks * static_cast<double>(p.work_unit));
     return s;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the driver's pool may cost before a list pool beats it, from counts alone: no time of a card that nobody has is needed.
+// What the driver's pool may cost before a list pool beats it, from counts alone: no time of a card that nobody has is
+// needed.
 
 #include "bench/decide/choice.hpp"
 #include "device/sim/profile.hpp"
@@ -27,11 +28,14 @@ struct traffic_counts {
     double most_blocks = 0;                      ///< that the list pool can have to look through for one request
 };
 
-/// In microseconds, for a driver allocation that takes `driver_us`, and a driver free and a flush's synchronise as much each.
+/// In microseconds, for a driver allocation that takes `driver_us`, and a driver free and a flush's synchronise as much
+/// each.
 struct threshold {
     double driver_us = 0;
-    double pair_us = 0;                          ///< the pool loses where a warm pair costs this much more than the list pool's own
-    std::optional<double> synchronise_us;        ///< or where a synchronise costs this much more at threshold max; none without any
+    /// The pool loses where a warm pair costs this much more than the list pool's own.
+    double pair_us = 0;
+    /// Or where a synchronise costs this much more at threshold max; none without any.
+    std::optional<double> synchronise_us;
 };
 
 struct break_even {
@@ -41,12 +45,12 @@ struct break_even {
     bool has_steady = false;
 };
 
-/// pool time = pairs x pair + synchronises x synchronise, list time = driver calls x their cost, bookkeeping aside: the pool can only
-/// win where both thresholds are kept.
+/// pool time = pairs x pair + synchronises x synchronise, list time = driver calls x their cost, bookkeeping aside: the
+/// pool can only win where both thresholds are kept.
 threshold threshold_at(const traffic_counts& t, double driver_us);
 
-/// The same with measured costs: a driver call of the list pool's mean size while it grows, and what a warm pair costs more than a
-/// look through the whole list.
+/// The same with measured costs: a driver call of the list pool's mean size while it grows, and what a warm pair costs
+/// more than a look through the whole list.
 struct settled {
     threshold at;
     double pair_us = 0;

@@ -43,8 +43,8 @@ double best_of(const std::vector<double>& times)
 }
 
 /// Adds what one phase says: nothing where nobody finished or a time is missing.
-void add_phase(std::vector<scores>& all, std::vector<double>& weight_of, const std::vector<double>& times, double weight, std::size_t situation,
-               std::size_t phase)
+void add_phase(std::vector<scores>& all, std::vector<double>& weight_of, const std::vector<double>& times, double weight,
+               std::size_t situation, std::size_t phase)
 {
     const double best = best_of(times);
     if (!std::isfinite(best)) return;
@@ -129,7 +129,8 @@ std::vector<scores> score(const contest& c, const slowdowns& times, const std::v
     for (std::size_t i = 0; i < c.situations.size(); ++i) {
         if (weights[i] == 0 || !c.where->real) continue;
         const situation& s = c.where->situations[c.situations[i]];
-        for (std::size_t f = 0; f < s.phases.size(); ++f) add_phase(all, weight_of, times[i][f], weights[i] * s.phases[f].share, i, f);
+        for (std::size_t f = 0; f < s.phases.size(); ++f)
+            add_phase(all, weight_of, times[i][f], weights[i] * s.phases[f].share, i, f);
     }
     for (std::size_t a = 0; a < all.size(); ++a) {
         all[a].added = all[a].timed ? all[a].added / weight_of[a] : not_known;
@@ -145,10 +146,15 @@ std::vector<std::size_t> choose(const std::vector<scores>& s, const margins& m, 
     for (std::size_t a = 0; a < s.size(); ++a)
         if (std::find(beside.begin(), beside.end(), a) == beside.end()) left.push_back(a);
     constexpr double rounding = 1e-9;
-    keep(left, [&](std::size_t a) { return s[a].unfinished; }, [](double least) { return least + rounding; });
-    keep(left, [&](std::size_t a) { return s[a].mean_regret; }, [&](double least) { return least + m.time; });
-    keep(left, [&](std::size_t a) { return s[a].bloat; }, [&](double least) { return least * (1 + m.bloat); });
-    keep(left, [&](std::size_t a) { return s[a].idle_ns; }, [&](double least) { return std::max(least * (1 + m.idle), least + m.idle_ns); });
+    keep(
+        left, [&](std::size_t a) { return s[a].unfinished; }, [](double least) { return least + rounding; });
+    keep(
+        left, [&](std::size_t a) { return s[a].mean_regret; }, [&](double least) { return least + m.time; });
+    keep(
+        left, [&](std::size_t a) { return s[a].bloat; }, [&](double least) { return least * (1 + m.bloat); });
+    keep(
+        left, [&](std::size_t a) { return s[a].idle_ns; },
+        [&](double least) { return std::max(least * (1 + m.idle), least + m.idle_ns); });
     return left;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// From times and bytes to a choice: scores of each candidate over a mix of situations, and the rule that picks among them.
+// From times and bytes to a choice: scores of each candidate over a mix of situations, and the rule that picks among
+// them.
 
 #include "bench/decide/evidence.hpp"
 
@@ -22,11 +23,12 @@ struct margins {
 struct contest {
     const platform* where = nullptr;
     std::vector<std::size_t> candidates;         ///< indices of allocators
-    std::vector<std::size_t> situations;         ///< indices of situations, with kernels of one length, in which all candidates were measured
+    /// Indices of situations, with kernels of one length, in which all candidates were measured.
+    std::vector<std::size_t> situations;
 };
 
-/// Median slowdowns: [place in contest.situations][phase][place in contest.candidates]; infinite where the candidate did not finish,
-/// NaN where it has no time.
+/// Median slowdowns: [place in contest.situations][phase][place in contest.candidates]; infinite where the candidate did
+/// not finish, NaN where it has no time.
 using slowdowns = std::vector<std::vector<std::vector<double>>>;
 
 /// How often each round of a situation counts, by its number; an empty list: each once.
@@ -44,15 +46,17 @@ struct scores {
     bool timed = false;                          ///< added and regret are known
 };
 
-/// `weights` of contest.situations. Regret is over what each candidate finished and where every one that finished has a time.
-/// Where no real card answered nothing that is a time is known: regrets are NaN and idle is 0.
+/// `weights` of contest.situations. Regret is over what each candidate finished and where every one that finished has a
+/// time. Where no real card answered nothing that is a time is known: regrets are NaN and idle is 0.
 std::vector<scores> score(const contest& c, const slowdowns& times, const std::vector<double>& weights);
 
 /// Weights as they were given, of contest.situations.
 std::vector<double> weights_of(const contest& c);
 
-/// Places in contest.candidates that the rule leaves: one, or several that are equal within the margins. The rule, in order:
-/// least unfinished; then mean regret, bloat and idle, each keeping what is within its margin of the least. `beside` is left out.
-std::vector<std::size_t> choose(const std::vector<scores>& s, const margins& m, const std::vector<std::size_t>& beside = {});
+/// Places in contest.candidates that the rule leaves: one, or several that are equal within the margins. The rule, in
+/// order: least unfinished; then mean regret, bloat and idle, each keeping what is within its margin of the least.
+/// `beside` is left out.
+std::vector<std::size_t> choose(const std::vector<scores>& s, const margins& m,
+                                const std::vector<std::size_t>& beside = {});
 
 }  // namespace vrambench::decide

@@ -39,12 +39,14 @@ std::vector<recommendation> recommend_all(const std::vector<platform>& platforms
         for (std::size_t i; (i = next++) < platforms.size();) all[i] = recommend(platforms[i], q);
     };
     std::vector<std::future<void>> workers;
-    for (unsigned n = 0; n < std::max(1u, std::thread::hardware_concurrency()); ++n) workers.push_back(std::async(std::launch::async, work));
+    for (unsigned n = 0; n < std::max(1u, std::thread::hardware_concurrency()); ++n)
+        workers.push_back(std::async(std::launch::async, work));
     for (auto& w : workers) w.get();
     return all;
 }
 
-std::string in_format(const std::string& format, const std::vector<platform>& platforms, const std::vector<recommendation>& all, const question& q)
+std::string in_format(const std::string& format, const std::vector<platform>& platforms,
+                      const std::vector<recommendation>& all, const question& q)
 {
     if (format == "json") {
         nlohmann::json j{{"schema", "vrambench.recommendation/1"}, {"platforms", nlohmann::json::array()}};
@@ -78,17 +80,23 @@ int run(const options& o)
 
 void add_recommend(CLI::App& app, command& chosen)
 {
-    auto* sub = app.add_subcommand("recommend", "say from result files which allocator should be the default, how sure that is, and why");
+    auto* sub = app.add_subcommand(
+        "recommend", "say from result files which allocator should be the default, how sure that is, and why");
     auto o = std::make_shared<decide::options>();
     sub->add_option("files", o->files, "result files of `run` and `fit`, of any number of cards")->required();
-    sub->add_option("--weights", o->weights, "PATTERN=NUMBER, repeated: how much situations count whose name matches (default: all 1)")->allow_extra_args(false);
-    sub->add_option("--require", o->require, "completes (wherever another does), safe (checked in full), limit=SIZE; repeated or comma-separated")
+    sub->add_option("--weights", o->weights,
+                    "PATTERN=NUMBER, repeated: how much situations count whose name matches (default: all 1)")
         ->allow_extra_args(false);
-    sub->add_option("--costs", o->costs, "what `probe --costs --out FILE` measured on the card in question: settles break-evens");
+    sub->add_option("--require", o->require,
+                    "completes (wherever another does), safe (checked in full), limit=SIZE; repeated or comma-separated")
+        ->allow_extra_args(false);
+    sub->add_option("--costs", o->costs,
+                    "what `probe --costs --out FILE` measured on the card in question: settles break-evens");
     sub->add_option("--filter", o->filter, "only situations whose name matches, as 'era=pool-fa-early.*limit:none'");
     sub->add_option("--format", o->format, "text, markdown or json")->capture_default_str();
     sub->add_option("--out", o->out, "write it to a file instead");
-    sub->footer("One answer for each vendor, card class and driver. Where no real card was measured (sim counts as none) no time is ranked: bytes,\n"
+    sub->footer("One answer for each vendor, card class and driver. Where no real card was measured (sim counts as none) "
+                "no time is ranked: bytes,\n"
                 "calls, limits, and the break-even that a probe settles. docs/deciding.md is the method.\n\n"
                 "Examples:\n"
                 "  vrambench recommend results/h200/2026-11-30-default.json\n"

@@ -19,7 +19,10 @@ std::string fact(const std::vector<environment_fact>& facts, const std::string& 
     return {};
 }
 
-bool same(const platform& a, const platform& b) { return a.kind == b.kind && a.card == b.card && a.driver == b.driver && a.real == b.real; }
+bool same(const platform& a, const platform& b)
+{
+    return a.kind == b.kind && a.card == b.card && a.driver == b.driver && a.real == b.real;
+}
 
 /// The platform of a device, without its contents.
 platform platform_of(const std::vector<environment_fact>& facts, const device_choice& on)
@@ -51,7 +54,8 @@ void name_file(platform& p, const std::string& path)
 
 std::string key_of(const cell& c)
 {
-    std::string key = c.workload->recipe->header().spec + "/limit:" + (c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "none");
+    std::string key = c.workload->recipe->header().spec +
+                      "/limit:" + (c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "none");
     if (c.mode != run_mode::eager) key += std::string("/mode:") + to_string(c.mode);
     if (c.kernels != kernel_model::hold) key += std::string("/kernels:") + to_string(c.kernels);
     if (c.kernel_scale != "1") key += "/kernel_scale:" + c.kernel_scale;
@@ -98,7 +102,8 @@ void add_time(situation& s, evidence& e, const phase_key& key, const std::option
 void add_pass(situation& s, evidence& e, const pass_metrics& m, bool steady, std::uint64_t round)
 {
     if (!m.numbers) return;
-    if (!m.numbers->per_token) return add_time(s, e, {"step", steady, false}, m.numbers->slowdown, m.numbers->added_ns, round);
+    if (!m.numbers->per_token)
+        return add_time(s, e, {"step", steady, false}, m.numbers->slowdown, m.numbers->added_ns, round);
     for (const phase_metrics& p : m.numbers->phases)
         if (p.per_token) add_time(s, e, {p.name, steady, true}, p.slowdown, p.added_ns, round);
 }
@@ -115,8 +120,8 @@ double idle_of_recovery(const pass_metrics& m)
 /// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
 void add_processes(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
-    cell one{c.id, c.on, c.allocator, c.workload, c.vram_limit_bytes, c.mode, c.kernels, c.kernel_scale, c.verify, c.resident_bytes,
-             c.neighbour, c.inject, c.reference, {}};
+    cell one{c.id,           c.on,     c.allocator,      c.workload,  c.vram_limit_bytes, c.mode,      c.kernels,
+             c.kernel_scale, c.verify, c.resident_bytes, c.neighbour, c.inject,           c.reference, {}};
     for (const repetition& r : c.repetitions) {
         if (r.what != role::timed || r.disturbed) continue;
         one.repetitions = {r};
@@ -133,8 +138,8 @@ double memory_calls_of(const call_numbers& calls)
 {
     using enum driver_call;
     double sum = 0;
-    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve, unreserve, create,
-                                map, set_access, unmap, release})
+    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve,
+                                unreserve, create, map, set_access, unmap, release})
         sum += as_double(calls[static_cast<std::size_t>(k)]);
     return sum;
 }
@@ -190,7 +195,9 @@ std::string kind_of(const std::string& phase) { return phase.substr(0, phase.fin
 /// Passes, kinds within a pass and depths within a kind count the same.
 void share_phases(situation& s)
 {
-    const auto count = [&](auto matches) { return static_cast<double>(std::count_if(s.phases.begin(), s.phases.end(), matches)); };
+    const auto count = [&](auto matches) {
+        return static_cast<double>(std::count_if(s.phases.begin(), s.phases.end(), matches));
+    };
     std::set<bool> passes;
     std::map<bool, std::set<std::string>> kinds;
     for (const phase_key& p : s.phases) {
@@ -198,7 +205,8 @@ void share_phases(situation& s)
         kinds[p.steady].insert(kind_of(p.phase));
     }
     for (phase_key& p : s.phases) {
-        const double alike = count([&](const phase_key& q) { return q.steady == p.steady && kind_of(q.phase) == kind_of(p.phase); });
+        const double alike = count(
+            [&](const phase_key& q) { return q.steady == p.steady && kind_of(q.phase) == kind_of(p.phase); });
         p.share = 1 / (static_cast<double>(passes.size()) * static_cast<double>(kinds[p.steady].size()) * alike);
     }
 }
@@ -223,7 +231,8 @@ void finish(situation& s)
     for (evidence& e : s.by_allocator) {
         e.times.resize(s.phases.size());
         for (auto& values : e.times)
-            std::sort(values.begin(), values.end(), [](const timed_value& a, const timed_value& b) { return a.slowdown < b.slowdown; });
+            std::sort(values.begin(), values.end(),
+                      [](const timed_value& a, const timed_value& b) { return a.slowdown < b.slowdown; });
     }
 }
 
@@ -253,10 +262,12 @@ private:
 /// What should be the same in all files of a platform.
 void note_differences(platform& p, const std::vector<run_file>& files)
 {
-    for (const auto& [key, what] : {std::pair{"commit", "commits of the program"}, std::pair{"cpu", "host processors"}, std::pair{"os", "systems"}}) {
+    for (const auto& [key, what] :
+         {std::pair{"commit", "commits of the program"}, std::pair{"cpu", "host processors"}, std::pair{"os", "systems"}}) {
         std::set<std::string> values;
         for (const run_file& f : files)
-            if (std::find(p.files.begin(), p.files.end(), f.path) != p.files.end()) values.insert(fact(f.run.environment, key));
+            if (std::find(p.files.begin(), p.files.end(), f.path) != p.files.end())
+                values.insert(fact(f.run.environment, key));
         if (values.size() < 2) continue;
         std::string list;
         for (const std::string& v : values) list += (list.empty() ? "" : ", ") + (v.empty() ? "unknown" : v);
@@ -303,7 +314,8 @@ std::vector<platform> gather(const inputs& files)
 std::string short_spec(const platform& p, std::size_t allocator)
 {
     const candidate& a = p.allocators[allocator];
-    const auto namesakes = std::count_if(p.allocators.begin(), p.allocators.end(), [&](const candidate& b) { return a.name == b.name; });
+    const auto namesakes = std::count_if(p.allocators.begin(), p.allocators.end(),
+                                         [&](const candidate& b) { return a.name == b.name; });
     return namesakes == 1 ? a.name : a.spec;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// What result files say about a decision: per platform (vendor, card class, driver) every situation that was measured, and what
-// each allocator did in it. Times and bytes come from bench/derive.hpp, one process at a time, so that processes can be resampled.
+// What result files say about a decision: per platform (vendor, card class, driver) every situation that was measured,
+// and what each allocator did in it. Times and bytes come from bench/derive.hpp, one process at a time, so that
+// processes can be resampled.
 
 #include "bench/derive.hpp"
 #include "bench/run_document.hpp"
@@ -42,14 +43,14 @@ struct inputs {
     std::vector<fit_file> fits;
 };
 
-/// Reads files of both kinds, several at a time. Throws input_error with one line for what is no result file of this version, for a
-/// file that is given twice, and where there is nothing in them.
+/// Reads files of both kinds, several at a time. Throws input_error with one line for what is no result file of this
+/// version, for a file that is given twice, and where there is nothing in them.
 inputs read_inputs(const std::vector<std::string>& paths);
 
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// One process's time in one phase: over the reference's (a ratio) and beyond it (ns per token, per step where there are none).
-/// A `round` is what ran side by side: one repetition index of one file, numbered within the situation.
+/// One process's time in one phase: over the reference's (a ratio) and beyond it (ns per token, per step where there are
+/// none). A `round` is what ran side by side: one repetition index of one file, numbered within the situation.
 struct timed_value {
     double slowdown = not_known, added_ns = not_known;
     std::uint64_t round = 0;
@@ -60,13 +61,16 @@ struct evidence {
     std::vector<std::string> cells;              ///< ids; empty: not measured
     std::optional<outcome> failure;              ///< of the worst pass that did not complete; cold before steady
     bool steady_failure = false;                 ///< `failure` is the steady pass's
-    bool verified = false;                       ///< every kernel's memory was checked (or the simulator's order) and the pass completed
+    /// Every kernel's memory was checked (or the simulator's order) and the pass completed.
+    bool verified = false;
     std::uint64_t hazards = 0;
     std::size_t processes = 0;                   ///< timed and used
-    std::vector<std::vector<timed_value>> times; ///< one list a phase of the situation, ascending in slowdown; empty: no times
+    /// One list a phase of the situation, ascending in slowdown; empty: no times.
+    std::vector<std::vector<timed_value>> times;
     std::optional<double> bloat;                 ///< device_bloat of the cold pass
     std::uint64_t peak_bytes = 0;                ///< of the device; of the reserved where the device's is not known
-    double idle_ns = 0;                          ///< idle part of a recovery, the mean of a pass, of the worst pass; 0 where there was none
+    /// Idle part of a recovery, the mean of a pass, of the worst pass; 0 where there was none.
+    double idle_ns = 0;
     double recoveries = 0;
     double memory_calls = 0;                     ///< driver calls that take memory or give it back, cold pass
     call_numbers cold_calls{}, steady_calls{};
@@ -76,8 +80,8 @@ struct evidence {
     bool completed() const { return measured() && !failure; }
 };
 
-/// A phase of a pass: "decode@4096, steady". Shares of a situation's phases sum to 1: passes, then kinds of phases, then depths
-/// count the same.
+/// A phase of a pass: "decode@4096, steady". Shares of a situation's phases sum to 1: passes, then kinds of phases, then
+/// depths count the same.
 struct phase_key {
     std::string phase;
     bool steady = false;

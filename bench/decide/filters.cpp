@@ -16,12 +16,18 @@ struct suspect {
     const std::vector<std::size_t>& situations;
     std::size_t allocator;
 
-    const evidence& in(std::size_t situation_index) const { return where.situations[situation_index].by_allocator[allocator]; }
+    const evidence& in(std::size_t situation_index) const
+    {
+        return where.situations[situation_index].by_allocator[allocator];
+    }
 };
 
 using verdict = std::optional<rejected>;
 
-rejected because(const suspect& s, std::string reason, const evidence& e) { return {s.allocator, printable(reason), e.cells}; }
+rejected because(const suspect& s, std::string reason, const evidence& e)
+{
+    return {s.allocator, printable(reason), e.cells};
+}
 
 verdict broken(const suspect& s)
 {
@@ -38,13 +44,17 @@ verdict hardly_measured(const suspect& s)
     std::size_t measured = 0;
     for (const std::size_t i : s.situations) measured += s.in(i).measured();
     if (2 * measured >= s.situations.size()) return std::nullopt;
-    return rejected{s.allocator, "measured in " + std::to_string(measured) + " of " + std::to_string(s.situations.size()) + " situations", {}};
+    return rejected{s.allocator,
+                    "measured in " + std::to_string(measured) + " of " + std::to_string(s.situations.size()) +
+                        " situations",
+                    {}};
 }
 
 verdict unsupported(const suspect& s)
 {
     for (const std::size_t i : s.situations)
-        if (const evidence& e = s.in(i); e.failure && e.failure->what == status::unsupported) return because(s, in_words(*e.failure), e);
+        if (const evidence& e = s.in(i); e.failure && e.failure->what == status::unsupported)
+            return because(s, in_words(*e.failure), e);
     return std::nullopt;
 }
 
@@ -54,13 +64,19 @@ bool somebody_completed(const suspect& s, std::size_t situation_index)
     return std::any_of(all.begin(), all.end(), [](const evidence& e) { return e.completed() && e.hazards == 0; });
 }
 
-std::string limit_in_words(const situation& s) { return s.limit_bytes ? " with " + exact_size(*s.limit_bytes) : std::string(); }
+std::string limit_in_words(const situation& s)
+{
+    return s.limit_bytes ? " with " + exact_size(*s.limit_bytes) : std::string();
+}
 
 verdict does_not_complete(const suspect& s)
 {
     for (const std::size_t i : s.situations)
         if (const evidence& e = s.in(i); e.failure && somebody_completed(s, i))
-            return because(s, in_words(*e.failure) + limit_in_words(s.where.situations[i]) + ", where another completed (--require completes)", e);
+            return because(s,
+                           in_words(*e.failure) + limit_in_words(s.where.situations[i]) +
+                               ", where another completed (--require completes)",
+                           e);
     return std::nullopt;
 }
 
@@ -89,8 +105,10 @@ verdict too_large(const suspect& s, std::uint64_t limit)
         const evidence& e = s.in(i);
         if (!e.measured() || fits(s, where.workload, limit)) continue;
         const std::string took = e.peak_bytes ? "takes " + human_size(e.peak_bytes) : "does not complete";
-        return because(s, took + limit_in_words(where) + ", and no run with " + exact_size(limit) + " or less completed (--require limit=" +
-                              exact_size(limit) + ")", e);
+        return because(s,
+                       took + limit_in_words(where) + ", and no run with " + exact_size(limit) +
+                           " or less completed (--require limit=" + exact_size(limit) + ")",
+                       e);
     }
     return std::nullopt;
 }
@@ -115,7 +133,9 @@ requirements parse_requirements(const std::vector<std::string>& words)
         if (w == "completes") r.completes = true;
         else if (w == "safe") r.safe = true;
         else if (w.starts_with("limit=")) r.limit_bytes = parse_size(w.substr(6), "--require limit");
-        else throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" + did_you_mean(w, {"completes", "safe", "limit"}));
+        else
+            throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" +
+                              did_you_mean(w, {"completes", "safe", "limit"}));
     }
     return r;
 }

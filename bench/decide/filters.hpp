@@ -31,8 +31,8 @@ struct selection {
     std::vector<rejected> out;
 };
 
-/// In this order: corrupted, crashed, timed out or with hazards anywhere; measured in less than half of the situations; not
-/// supported in one of them; a requirement not met.
+/// In this order: corrupted, crashed, timed out or with hazards anywhere; measured in less than half of the situations;
+/// not supported in one of them; a requirement not met.
 selection select(const platform& p, const std::vector<std::size_t>& situations, const requirements& r);
 
 }  // namespace vrambench::decide

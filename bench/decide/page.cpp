@@ -55,7 +55,8 @@ void page::end_list()
 void page::heading(int level, const std::string& text)
 {
     end_list();
-    out_ += markdown() ? std::string(static_cast<std::size_t>(level), '#') + " " + printable(text) + "\n\n" : printable(text) + "\n";
+    out_ += markdown() ? std::string(static_cast<std::size_t>(level), '#') + " " + printable(text) + "\n\n"
+                       : printable(text) + "\n";
     if (!markdown()) out_ += std::string(std::min(text.size(), page_width), level == 1 ? '=' : '-') + "\n";
 }
 
@@ -82,7 +83,8 @@ void page::table(const std::vector<std::string>& head, const std::vector<std::ve
     const auto line = [&](const std::vector<std::string>& row) {
         std::string text = markdown() ? "|" : "";
         for (std::size_t i = 0; i < row.size(); ++i)
-            text += markdown() ? " " + escaped(printable(row[i])) + " |" : (i ? "  " : "") + padded(printable(row[i]), width[i], i == 0);
+            text += markdown() ? " " + escaped(printable(row[i])) + " |"
+                               : (i ? "  " : "") + padded(printable(row[i]), width[i], i == 0);
         return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
     };
     out_ += line(head);

@@ -16,7 +16,8 @@ bool beats(const std::vector<double>& a, const std::vector<double>& b, const std
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> dominators(const std::vector<std::vector<double>>& points, const std::vector<double>& margins)
+std::vector<std::optional<std::size_t>> dominators(const std::vector<std::vector<double>>& points,
+                                                   const std::vector<double>& margins)
 {
     std::vector<std::optional<std::size_t>> by(points.size());
     for (std::size_t i = 0; i < points.size(); ++i)

@@ -7,8 +7,9 @@
 
 namespace vrambench::decide {
 
-/// Of each point (a list of criteria, less is better) the first other one that beats it: nowhere worse, and better by more than
-/// the criterion's margin somewhere. None: the point is on the front.
-std::vector<std::optional<std::size_t>> dominators(const std::vector<std::vector<double>>& points, const std::vector<double>& margins);
+/// Of each point (a list of criteria, less is better) the first other one that beats it: nowhere worse, and better by
+/// more than the criterion's margin somewhere. None: the point is on the front.
+std::vector<std::optional<std::size_t>> dominators(const std::vector<std::vector<double>>& points,
+                                                   const std::vector<double>& margins);
 
 }  // namespace vrambench::decide

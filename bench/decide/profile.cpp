@@ -29,11 +29,13 @@ double profile_at(const std::vector<double>& ratios, const std::vector<double>& 
     return all > 0 ? within / all : 0;
 }
 
-std::vector<std::vector<double>> pairwise_profile(const std::vector<solver_times>& times, const std::vector<double>& weights, double tau)
+std::vector<std::vector<double>> pairwise_profile(const std::vector<solver_times>& times,
+                                                  const std::vector<double>& weights, double tau)
 {
     std::vector<std::vector<double>> shares(times.size(), std::vector<double>(times.size(), 0));
     for (std::size_t a = 0; a < times.size(); ++a)
-        for (std::size_t b = 0; b < times.size(); ++b) shares[a][b] = profile_at(performance_ratios({times[a], times[b]})[0], weights, tau);
+        for (std::size_t b = 0; b < times.size(); ++b)
+            shares[a][b] = profile_at(performance_ratios({times[a], times[b]})[0], weights, tau);
     return shares;
 }
 

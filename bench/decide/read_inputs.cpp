@@ -36,7 +36,11 @@ fit_answer answer_from(const json& j)
 {
     fit_answer a;
     const json& on = j.at("device");
-    a.on = {on.at("kind").get<std::string>(), on.at("name").get<std::string>(), on.at("spec").get<std::string>(), on.at("simulated").get<bool>(), {}};
+    a.on = {on.at("kind").get<std::string>(),
+            on.at("name").get<std::string>(),
+            on.at("spec").get<std::string>(),
+            on.at("simulated").get<bool>(),
+            {}};
     j.at("allocator").at("spec").get_to(a.allocator);
     j.at("allocator").at("title").get_to(a.title);
     j.at("workload").at("spec").get_to(a.workload);
@@ -88,7 +92,8 @@ void refuse_twins(const std::vector<std::string>& paths)
 bool is_copy(const cell& a, const cell& b)
 {
     const auto same = [](const repetition& x, const repetition& y) {
-        return x.index == y.index && x.process == y.process && x.what == y.what && x.cold.time_ps == y.cold.time_ps && x.order == y.order;
+        return x.index == y.index && x.process == y.process && x.what == y.what && x.cold.time_ps == y.cold.time_ps &&
+               x.order == y.order;
     };
     return a.id == b.id && !a.on.simulated && !a.repetitions.empty() && a.repetitions.size() == b.repetitions.size() &&
            std::equal(a.repetitions.begin(), a.repetitions.end(), b.repetitions.begin(), same);
@@ -101,7 +106,8 @@ void refuse_copies(const inputs& in)
             const auto& a = in.runs[i].run.cells;
             const auto& b = in.runs[k].run.cells;
             if (!a.empty() && a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), is_copy))
-                throw input_error(in_quotes(in.runs[i].path) + " holds the same processes as " + in_quotes(in.runs[k].path) + ": drop one");
+                throw input_error(in_quotes(in.runs[i].path) + " holds the same processes as " +
+                                  in_quotes(in.runs[k].path) + ": drop one");
         }
 }
 
@@ -125,7 +131,9 @@ inputs read_inputs(const std::vector<std::string>& paths)
     refuse_copies(in);
     const bool empty = std::all_of(in.runs.begin(), in.runs.end(), [](const run_file& f) { return f.run.cells.empty(); }) &&
                        std::all_of(in.fits.begin(), in.fits.end(), [](const fit_file& f) { return f.answers.empty(); });
-    if (empty) throw input_error("there is not one cell in " + std::string(paths.size() == 1 ? "the file" : "the files") + ": nothing to decide from");
+    if (empty)
+        throw input_error("there is not one cell in " + std::string(paths.size() == 1 ? "the file" : "the files") +
+                          ": nothing to decide from");
     return in;
 }
 

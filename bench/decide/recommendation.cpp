@@ -16,14 +16,15 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// "1" where it was measured, else what most situations have. Kernels that only touch their memory stand for no engine's: what they say
-/// is a check, not part of the mix.
+/// "1" where it was measured, else what most situations have. Kernels that only touch their memory stand for no engine's:
+/// what they say is a check, not part of the mix.
 std::string usual_kernels(const platform& p)
 {
     std::map<std::string, int> counts;
     for (const situation& s : p.situations) ++counts[s.kernels];
     if (counts.empty() || counts.contains("1")) return "1";
-    return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    return std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
 }
 
 std::vector<std::size_t> situations_with(const platform& p, const std::string& kernels)
@@ -39,7 +40,8 @@ bool all_measured(const situation& s, const std::vector<std::size_t>& candidates
     return std::all_of(candidates.begin(), candidates.end(), [&](std::size_t a) { return s.by_allocator[a].measured(); });
 }
 
-/// The phases of the mix as problems: a time and a weight each. Where nobody finished or a time is missing there is no problem.
+/// The phases of the mix as problems: a time and a weight each. Where nobody finished or a time is missing there is no
+/// problem.
 struct problems {
     std::vector<solver_times> times;
     std::vector<double> weights;
@@ -93,14 +95,17 @@ void check_kernels(recommendation& r, const platform& p, const question& q)
 {
     std::vector<std::string> others;
     for (const situation& s : p.situations)
-        if (s.kernels != r.kernels && std::find(others.begin(), others.end(), s.kernels) == others.end()) others.push_back(s.kernels);
+        if (s.kernels != r.kernels && std::find(others.begin(), others.end(), s.kernels) == others.end())
+            others.push_back(s.kernels);
     for (const std::string& kernels : others) {
         contest c{&p, r.over.candidates, {}};
         for (const std::size_t i : situations_with(p, kernels))
             if (all_measured(p.situations[i], c.candidates)) c.situations.push_back(i);
         if (c.situations.empty()) continue;
-        kernel_check check{kernels, choose(score(c, slowdowns_of(c), weights_of(c)), q.equal), c.situations.size(), not_known};
-        if (p.timed() && check.chosen.size() == 1) check.stays = resample(c, q.equal, q.resamples, q.seed).alone[check.chosen.front()];
+        kernel_check check{kernels, choose(score(c, slowdowns_of(c), weights_of(c)), q.equal), c.situations.size(),
+                           not_known};
+        if (p.timed() && check.chosen.size() == 1)
+            check.stays = resample(c, q.equal, q.resamples, q.seed).alone[check.chosen.front()];
         r.other_kernels.push_back(std::move(check));
     }
 }
@@ -108,7 +113,8 @@ void check_kernels(recommendation& r, const platform& p, const question& q)
 std::string names_of(const recommendation& r, const std::vector<std::size_t>& places)
 {
     std::string names;
-    for (const std::size_t a : places) names += (names.empty() ? "" : " and ") + short_spec(*r.over.where, r.over.candidates[a]);
+    for (const std::size_t a : places)
+        names += (names.empty() ? "" : " and ") + short_spec(*r.over.where, r.over.candidates[a]);
     return names;
 }
 
@@ -121,15 +127,20 @@ bool nobody_finished(const recommendation& r)
 std::pair<verdict, std::string> judge(const recommendation& r, const question& q)
 {
     if (r.over.candidates.empty()) return {verdict::no_clear_winner, "no allocator passes the filters"};
-    if (r.over.situations.empty()) return {verdict::no_clear_winner, "there is no situation in which all candidates were measured"};
+    if (r.over.situations.empty())
+        return {verdict::no_clear_winner, "there is no situation in which all candidates were measured"};
     if (nobody_finished(r)) return {verdict::no_clear_winner, "no candidate finished anything"};
     if (!r.over.where->real) return {verdict::without_times, "no real card of this vendor was measured: no time is ranked"};
     const bool timed = std::any_of(r.s.begin(), r.s.end(), [](const scores& s) { return s.timed; });
-    if (!timed) return {verdict::without_times, "the files have no added times (was it run with --no-reference?): no time is ranked"};
+    if (!timed)
+        return {verdict::without_times,
+                "the files have no added times (was it run with --no-reference?): no time is ranked"};
     const std::string name = names_of(r, r.chosen);
-    if (r.over.candidates.size() == 1) return {verdict::winner, name + " is the only one that passes the filters; nothing was compared"};
+    if (r.over.candidates.size() == 1)
+        return {verdict::winner, name + " is the only one that passes the filters; nothing was compared"};
     if (r.processes < q.fewest_processes)
-        return {verdict::no_clear_winner, "a cell has only " + std::to_string(r.processes) + " used process" + (r.processes == 1 ? "" : "es") +
+        return {verdict::no_clear_winner, "a cell has only " + std::to_string(r.processes) + " used process" +
+                                              (r.processes == 1 ? "" : "es") +
                                               ", which says too little about noise; measure with --repetitions 5 or more"};
     if (r.chosen.size() > 1) return {verdict::no_clear_winner, name + " are equal within the margins"};
     const double stays = r.sure.alone[r.chosen.front()];
@@ -171,7 +182,8 @@ recommendation recommend(const platform& p, const question& q)
     selection chosen = select(p, situations, q.require);
     r.out = std::move(chosen.out);
     r.over = {&p, std::move(chosen.candidates), {}};
-    for (const std::size_t i : situations) (all_measured(p.situations[i], r.over.candidates) ? r.over.situations : r.left_out).push_back(i);
+    for (const std::size_t i : situations)
+        (all_measured(p.situations[i], r.over.candidates) ? r.over.situations : r.left_out).push_back(i);
     const bool comparable = !r.over.candidates.empty() && !r.over.situations.empty();
     if (comparable) choose_all(r, p, q);
     std::tie(r.is, r.why) = judge(r, q);

@@ -1,6 +1,6 @@
 #pragma once
-// A recommendation for one platform: filters, Pareto front, performance profiles, regret, choice, how sure it is, what would
-// overturn it. docs/deciding.md is the method in words.
+// A recommendation for one platform: filters, Pareto front, performance profiles, regret, choice, how sure it is, what
+// would overturn it. docs/deciding.md is the method in words.
 
 #include "bench/decide/break_even.hpp"
 #include "bench/decide/evidence.hpp"
@@ -40,7 +40,8 @@ struct kernel_check {
     std::string kernels;                         ///< as situation::kernels
     std::vector<std::size_t> chosen;             ///< places in the contest
     std::size_t situations = 0;
-    double stays = not_known;                    ///< share of resamples in which that is the choice; NaN where it is no single one
+    /// Share of resamples in which that is the choice; NaN where it is no single one.
+    double stays = not_known;
 };
 
 struct recommendation {

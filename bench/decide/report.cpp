@@ -65,17 +65,22 @@ private:
     void answer()
     {
         to_.heading(2, platform_name(p_));
-        std::string facts = std::to_string(p_.files.size()) + (p_.files.size() == 1 ? " file, " : " files, ") + std::to_string(r_.over.situations.size()) +
-                            " situations compared, " + std::to_string(r_.over.candidates.size()) + " candidates";
+        std::string facts = std::to_string(p_.files.size()) + (p_.files.size() == 1 ? " file, " : " files, ") +
+                            std::to_string(r_.over.situations.size()) + " situations compared, " +
+                            std::to_string(r_.over.candidates.size()) + " candidates";
         if (p_.timed() && r_.processes) facts += ", at least " + std::to_string(r_.processes) + " processes a cell";
         if (!p_.real) facts += ". SIMULATED: no such card was measured";
         to_.sentence(facts + ".");
-        if (r_.is == verdict::winner) to_.sentence(to_.strong("Recommendation: " + p_.allocators[r_.over.candidates[r_.chosen.front()]].spec) + ". " + r_.why + ".");
+        if (r_.is == verdict::winner)
+            to_.sentence(to_.strong("Recommendation: " + p_.allocators[r_.over.candidates[r_.chosen.front()]].spec) + ". " +
+                         r_.why + ".");
         if (r_.is == verdict::no_clear_winner) to_.sentence(to_.strong("No clear winner") + ": " + r_.why + ".");
-        if (r_.is == verdict::without_times) to_.sentence(to_.strong("Not decided") + ": " + r_.why + ". What follows does not depend on time.");
+        if (r_.is == verdict::without_times)
+            to_.sentence(to_.strong("Not decided") + ": " + r_.why + ". What follows does not depend on time.");
         for (const std::string& rule : r_.rules) to_.item("rule: " + rule);
         for (const std::string& note : p_.notes) to_.item("note: " + note);
-        if (!r_.left_out.empty()) to_.item("left out, since not every candidate was measured there: " + labels(r_.left_out));
+        if (!r_.left_out.empty())
+            to_.item("left out, since not every candidate was measured there: " + labels(r_.left_out));
     }
 
     std::string labels(const std::vector<std::size_t>& situations) const
@@ -94,7 +99,8 @@ private:
         if (q_.require.limit_bytes) asked += "; fits into " + exact_size(*q_.require.limit_bytes);
         to_.sentence("Asked: " + asked + ".");
         if (r_.out.empty()) to_.item("all pass");
-        for (const rejected& o : r_.out) to_.item(to_.code(short_spec(p_, o.allocator)) + " is out: " + o.reason + cells(o.cells));
+        for (const rejected& o : r_.out)
+            to_.item(to_.code(short_spec(p_, o.allocator)) + " is out: " + o.reason + cells(o.cells));
     }
 
     void front()
@@ -110,7 +116,8 @@ private:
             row.push_back(r_.dominated_by[a] ? "beaten by " + name(*r_.dominated_by[a]) : "yes");
             rows.push_back(std::move(row));
         }
-        if (p_.timed()) to_.table({"allocator", "unfinished", "added time", "bloat", "worst idle recovery", "on the front"}, rows);
+        if (p_.timed())
+            to_.table({"allocator", "unfinished", "added time", "bloat", "worst idle recovery", "on the front"}, rows);
         else to_.table({"allocator", "unfinished", "bloat", "on the front"}, rows);
     }
 
@@ -126,13 +133,15 @@ private:
             for (const double share : r_.profile[a]) rows.back().push_back(percent(share, 0));
         }
         to_.table(head, rows);
-        to_.sentence("Pairwise: share of the mix in which the row is within " + percent(q_.equal.time, 0) + " of the better of row and column.");
+        to_.sentence("Pairwise: share of the mix in which the row is within " + percent(q_.equal.time, 0) +
+                     " of the better of row and column.");
         head = {"row against column"};
         rows.clear();
         for (std::size_t a = 0; a < r_.pairwise.size(); ++a) {
             head.push_back(name(a));
             rows.push_back({name(a)});
-            for (std::size_t b = 0; b < r_.pairwise.size(); ++b) rows.back().push_back(a == b ? "" : percent(r_.pairwise[a][b], 0));
+            for (std::size_t b = 0; b < r_.pairwise.size(); ++b)
+                rows.back().push_back(a == b ? "" : percent(r_.pairwise[a][b], 0));
         }
         to_.table(head, rows);
     }
@@ -150,8 +159,9 @@ private:
             }
             const std::size_t where = r_.over.situations[s.worst_situation];
             const auto& [low, high] = r_.sure.regret95[a];
-            rows.push_back({name(a), percent(s.mean_regret), percent(low) + " to " + percent(high), percent(s.max_regret),
-                            label(where) + " " + p_.situations[where].phases[s.worst_phase].name() + cells(at(where, a).cells)});
+            rows.push_back(
+                {name(a), percent(s.mean_regret), percent(low) + " to " + percent(high), percent(s.max_regret),
+                 label(where) + " " + p_.situations[where].phases[s.worst_phase].name() + cells(at(where, a).cells)});
         }
         to_.table({"allocator", "mean", "in 95 % of resamples", "maximum", "where"}, rows);
     }
@@ -160,13 +170,17 @@ private:
     {
         if (!p_.timed()) return;
         to_.heading(3, "5. Choice");
-        to_.sentence("Least unfinished first; then mean regret within " + percent(q_.equal.time, 0) + " of the least, bloat within " +
-                     percent(q_.equal.bloat, 0) + ", worst idle recovery within " + percent(q_.equal.idle, 0) + " or " + human_time(q_.equal.idle_ns) + ".");
-        if (!r_.chosen.empty()) to_.item((r_.chosen.size() == 1 ? "choice: " : "equal within the margins: ") + names_of(r_.chosen));
+        to_.sentence("Least unfinished first; then mean regret within " + percent(q_.equal.time, 0) +
+                     " of the least, bloat within " + percent(q_.equal.bloat, 0) + ", worst idle recovery within " +
+                     percent(q_.equal.idle, 0) + " or " + human_time(q_.equal.idle_ns) + ".");
+        if (!r_.chosen.empty())
+            to_.item((r_.chosen.size() == 1 ? "choice: " : "equal within the margins: ") + names_of(r_.chosen));
         for (std::size_t a = 0; a < r_.sure.alone.size(); ++a)
             if (r_.sure.among[a] > 0)
-                to_.item(name(a) + ": the choice in " + percent(r_.sure.alone[a], 1) + " of " + std::to_string(r_.sure.resamples) +
-                         " resamples of workloads and processes, equal to it in another " + percent(r_.sure.among[a] - r_.sure.alone[a], 1));
+                to_.item(name(a) + ": the choice in " + percent(r_.sure.alone[a], 1) + " of " +
+                         std::to_string(r_.sure.resamples) +
+                         " resamples of workloads and processes, equal to it in another " +
+                         percent(r_.sure.among[a] - r_.sure.alone[a], 1));
         if (r_.runner_up) {
             std::string take = "runner-up: " + name(*r_.runner_up);
             for (const std::string& t : r_.to_win) take += "; " + t;
@@ -181,8 +195,8 @@ private:
         if (r_.disagree.empty()) to_.item("none");
         for (const disagreement& d : r_.disagree) {
             const std::string cost = std::isnan(d.regret) ? "does not finish" : "loses " + percent(d.regret);
-            to_.item(label(d.situation) + ": " + names_of(d.chosen) + "; " + name(r_.chosen.front()) + " " + cost + " there" +
-                     cells(at(d.situation, r_.chosen.front()).cells));
+            to_.item(label(d.situation) + ": " + names_of(d.chosen) + "; " + name(r_.chosen.front()) + " " + cost +
+                     " there" + cells(at(d.situation, r_.chosen.front()).cells));
         }
     }
 
@@ -192,11 +206,13 @@ private:
         to_.heading(3, "7. Length of kernels");
         const auto is_scale = [](const kernel_check& k) { return k.kernels != "traffic"; };
         if (std::none_of(r_.other_kernels.begin(), r_.other_kernels.end(), is_scale))
-            to_.item("the files hold kernel scale " + r_.kernels + " only; --kernel-scale 0.5,1,2 asks whether the verdict depends on it");
+            to_.item("the files hold kernel scale " + r_.kernels +
+                     " only; --kernel-scale 0.5,1,2 asks whether the verdict depends on it");
         for (const kernel_check& s : r_.other_kernels) {
-            const std::string same = (s.chosen == r_.chosen ? "the same choice" : "another choice: " + names_of(s.chosen)) + ", in " +
-                                     percent(s.stays, 1) + " of resamples";
-            to_.item((is_scale(s) ? "kernel scale " + s.kernels : "kernels that only touch their memory") + ", " + std::to_string(s.situations) + (s.situations == 1 ? " situation: " : " situations: ") + same);
+            const std::string same = (s.chosen == r_.chosen ? "the same choice" : "another choice: " + names_of(s.chosen)) +
+                                     ", in " + percent(s.stays, 1) + " of resamples";
+            to_.item((is_scale(s) ? "kernel scale " + s.kernels : "kernels that only touch their memory") + ", " +
+                     std::to_string(s.situations) + (s.situations == 1 ? " situation: " : " situations: ") + same);
         }
     }
 
@@ -207,9 +223,11 @@ private:
         for (const std::size_t i : r_.over.situations)
             for (std::size_t a = 0; a < r_.over.candidates.size(); ++a) {
                 const evidence& e = at(i, a);
-                const std::string outcome = e.failure ? (e.steady_failure ? "steady: " : "") + in_words(*e.failure) : "completed";
-                rows.push_back({label(i) + " " + name(a), outcome, e.completed() ? human_size(e.peak_bytes) : "-", factor(e.bloat.value_or(not_known)),
-                                e.completed() ? short_count(e.memory_calls) : "-", e.completed() ? short_count(e.recoveries) : "-",
+                const std::string outcome = e.failure ? (e.steady_failure ? "steady: " : "") + in_words(*e.failure)
+                                                      : "completed";
+                rows.push_back({label(i) + " " + name(a), outcome, e.completed() ? human_size(e.peak_bytes) : "-",
+                                factor(e.bloat.value_or(not_known)), e.completed() ? short_count(e.memory_calls) : "-",
+                                e.completed() ? short_count(e.recoveries) : "-",
                                 e.cells.empty() ? "" : to_.code(e.cells.front())});
             }
         to_.table({"situation, allocator", "outcome", "peak", "bloat", "driver calls", "recoveries", "cell"}, rows);
@@ -226,7 +244,8 @@ private:
             const std::string& workload = p_.situations[i].workload;
             if (!p_.situations[i].limit_bytes || std::find(seen.begin(), seen.end(), workload) != seen.end()) continue;
             seen.push_back(workload);
-            for (std::size_t a = 0; a < r_.over.candidates.size(); ++a) rows.push_back({label(i) + " " + name(a), limit_found(workload, a)});
+            for (std::size_t a = 0; a < r_.over.candidates.size(); ++a)
+                rows.push_back({label(i) + " " + name(a), limit_found(workload, a)});
         }
         to_.table({"workload of, allocator", "smallest limit in the files that completes"}, rows);
     }
@@ -236,7 +255,8 @@ private:
         std::optional<std::uint64_t> least;
         for (const std::size_t i : r_.over.situations) {
             const situation& s = p_.situations[i];
-            if (s.workload == workload && s.limit_bytes && at(i, a).completed()) least = std::min(least.value_or(UINT64_MAX), *s.limit_bytes);
+            if (s.workload == workload && s.limit_bytes && at(i, a).completed())
+                least = std::min(least.value_or(UINT64_MAX), *s.limit_bytes);
         }
         return least ? exact_size(*least) : "none";
     }
@@ -245,34 +265,45 @@ private:
     {
         const std::string list = to_.code(short_spec(p_, b.list)), pool = to_.code(short_spec(p_, b.pool));
         to_.heading(3, "Break-even: " + list + " against " + pool);
-        to_.sentence("Over " + labels(b.situations) + ", weighted: " + short_count(b.cold.pairs) + " allocate-and-free pairs and " +
-                     short_count(b.cold.synchronises) + " synchronises a cold pass; " + list + " makes " +
-                     short_count(b.cold.list_allocations + b.cold.list_frees) + " driver calls in it" +
-                     (b.has_steady ? ", " + short_count(b.steady.list_allocations + b.steady.list_frees) + " in a steady one" : "") + ".");
+        to_.sentence(
+            "Over " + labels(b.situations) + ", weighted: " + short_count(b.cold.pairs) + " allocate-and-free pairs and " +
+            short_count(b.cold.synchronises) + " synchronises a cold pass; " + list + " makes " +
+            short_count(b.cold.list_allocations + b.cold.list_frees) + " driver calls in it" +
+            (b.has_steady ? ", " + short_count(b.steady.list_allocations + b.steady.list_frees) + " in a steady one" : "") +
+            ".");
         break_even_pass(b, b.cold, "cold");
         if (b.has_steady) break_even_pass(b, b.steady, "steady");
-        to_.sentence("A pair is what an allocation from the warm pool and its free cost more than the list pool's own bookkeeping, the delay of the next kernel "
+        to_.sentence("A pair is what an allocation from the warm pool and its free cost more than the list pool's own "
+                     "bookkeeping, the delay of the next kernel "
                      "included; a synchronise what one costs more while the pool keeps its memory (threshold max)." +
-                     (q_.costs ? "" : " Driver costs are assumed, not measured. What settles it on a card: " + to_.code(probe_command(p_)) +
-                                          ", then the same recommend with --costs costs.json.") + " Counted in" + cells_of(b) + ".");
-        const auto does_not_finish = [&](std::size_t s) { return !p_.situations[s].by_allocator[b.pool].completed() && p_.situations[s].by_allocator[b.list].completed(); };
+                     (q_.costs ? ""
+                               : " Driver costs are assumed, not measured. What settles it on a card: " +
+                                     to_.code(probe_command(p_)) + ", then the same recommend with --costs costs.json.") +
+                     " Counted in" + cells_of(b) + ".");
+        const auto does_not_finish = [&](std::size_t s) {
+            return !p_.situations[s].by_allocator[b.pool].completed() && p_.situations[s].by_allocator[b.list].completed();
+        };
         std::vector<std::size_t> earlier;
         std::copy_if(r_.over.situations.begin(), r_.over.situations.end(), std::back_inserter(earlier), does_not_finish);
-        if (!earlier.empty()) to_.item(pool + " does not finish " + labels(earlier) + ", which " + list + " does, whatever it costs");
+        if (!earlier.empty())
+            to_.item(pool + " does not finish " + labels(earlier) + ", which " + list + " does, whatever it costs");
     }
 
     void break_even_pass(const break_even& b, const traffic_counts& t, const std::string& pass)
     {
         const std::string list = to_.code(short_spec(p_, b.list)), pool = to_.code(short_spec(p_, b.pool));
         if (t.list_allocations + t.list_frees + t.list_synchronises == 0) {
-            to_.item(pass + ": " + list + " makes no driver call; " + pool + " can only win where neither a pair nor a synchronise costs anything more");
+            to_.item(pass + ": " + list + " makes no driver call; " + pool +
+                     " can only win where neither a pair nor a synchronise costs anything more");
             return;
         }
         if (q_.costs) return settled_pass(b, t, pass);
         for (const double driver_us : assumed_driver_us) {
             const threshold h = threshold_at(t, driver_us);
-            to_.item(pass + ", where a driver call takes " + microseconds(driver_us) + ": " + list + " beats " + pool + " on this mix unless a warm pair costs less than " +
-                     microseconds(h.pair_us) + (h.synchronise_us ? " and a synchronise at threshold max less than " + microseconds(*h.synchronise_us) : ""));
+            to_.item(pass + ", where a driver call takes " + microseconds(driver_us) + ": " + list + " beats " + pool +
+                     " on this mix unless a warm pair costs less than " + microseconds(h.pair_us) +
+                     (h.synchronise_us ? " and a synchronise at threshold max less than " + microseconds(*h.synchronise_us)
+                                       : ""));
         }
     }
 
@@ -280,10 +311,12 @@ private:
     {
         const std::string list = to_.code(short_spec(p_, b.list)), pool = to_.code(short_spec(p_, b.pool));
         const settled s = settle(t, *q_.costs);
-        const std::string rest = s.at.synchronise_us ? ", and only if a synchronise costs less than " + microseconds(*s.at.synchronise_us) + " more" : "";
-        to_.item(pass + ", by " + q_.costs->source + ": a driver call takes " + microseconds(s.at.driver_us) + ", so a warm pair may cost " +
-                 microseconds(s.at.pair_us) + " more; it costs " + microseconds(s.pair_us) + ": " +
-                 (s.list_wins() ? list + " beats " + pool : pool + " can win" + rest));
+        const std::string rest = s.at.synchronise_us ? ", and only if a synchronise costs less than " +
+                                                           microseconds(*s.at.synchronise_us) + " more"
+                                                     : "";
+        to_.item(pass + ", by " + q_.costs->source + ": a driver call takes " + microseconds(s.at.driver_us) +
+                 ", so a warm pair may cost " + microseconds(s.at.pair_us) + " more; it costs " + microseconds(s.pair_us) +
+                 ": " + (s.list_wins() ? list + " beats " + pool : pool + " can win" + rest));
     }
 
     std::string cells_of(const break_even& b) const
@@ -301,8 +334,9 @@ private:
         for (const fit_answer& f : p_.fits) {
             const bool limit = f.key.empty();
             std::string best = f.best ? (limit ? human_size(*f.best) : std::to_string(*f.best)) : "none";
-            rows.push_back({to_.code(f.allocator), limit ? "smallest limit" : "largest " + f.key, f.limit_bytes ? exact_size(*f.limit_bytes) : "-", best,
-                            f.beyond.empty() ? "-" : f.beyond, to_.code(f.workload)});
+            rows.push_back({to_.code(f.allocator), limit ? "smallest limit" : "largest " + f.key,
+                            f.limit_bytes ? exact_size(*f.limit_bytes) : "-", best, f.beyond.empty() ? "-" : f.beyond,
+                            to_.code(f.workload)});
         }
         if (rows.empty()) return;
         to_.heading(3, "What fits");
@@ -320,7 +354,8 @@ private:
             for (std::size_t a = 0; a < p_.allocators.size(); ++a)
                 for (const std::string& id : p_.situations[i].by_allocator[a].cells)
                     ids += (ids.empty() ? "" : ", ") + short_spec(p_, a) + " " + to_.code(id);
-            to_.item(to_.strong(label(i)) + " " + to_.code(p_.situations[i].key) + ", weight " + exact_number(p_.situations[i].weight) + ": " + ids);
+            to_.item(to_.strong(label(i)) + " " + to_.code(p_.situations[i].key) + ", weight " +
+                     exact_number(p_.situations[i].weight) + ": " + ids);
         }
         to_.sentence("The method is in docs/deciding.md.");
     }
@@ -336,7 +371,8 @@ private:
 std::string platform_name(const platform& p)
 {
     if (p.kind == "sim") return "simulated " + p.card + " (" + p.driver + ")";
-    return p.kind + " " + p.card + ", driver " + (p.driver.empty() ? "unknown" : p.driver) + (p.real ? "" : " (answered by a stand-in)");
+    return p.kind + " " + p.card + ", driver " + (p.driver.empty() ? "unknown" : p.driver) +
+           (p.real ? "" : " (answered by a stand-in)");
 }
 
 std::string probe_command(const platform& p)

@@ -8,7 +8,8 @@
 
 namespace vrambench::decide {
 
-/// Adds one platform's recommendation to a page: the answer first, then each step of the method, then what the names stand for.
+/// Adds one platform's recommendation to a page: the answer first, then each step of the method, then what the names
+/// stand for.
 void write_report(page& to, const platform& p, const recommendation& r, const question& q);
 
 /// The same as data; every claim names its cells.

@@ -25,7 +25,8 @@ public:
     json out() const
     {
         json all = json::array();
-        for (const rejected& o : r_.out) all.push_back({{"allocator", spec_of(o.allocator)}, {"reason", json_text(o.reason)}, {"cells", o.cells}});
+        for (const rejected& o : r_.out)
+            all.push_back({{"allocator", spec_of(o.allocator)}, {"reason", json_text(o.reason)}, {"cells", o.cells}});
         return all;
     }
 
@@ -59,7 +60,11 @@ public:
     {
         json all = json::array();
         for (const kernel_check& s : r_.other_kernels)
-            all.push_back({{"kernels", s.kernels}, {"situations", s.situations}, {"choice", specs(s.chosen)}, {"same", s.chosen == r_.chosen}, {"share", json_number(s.stays)}});
+            all.push_back({{"kernels", s.kernels},
+                           {"situations", s.situations},
+                           {"choice", specs(s.chosen)},
+                           {"same", s.chosen == r_.chosen},
+                           {"share", json_number(s.stays)}});
         return all;
     }
 
@@ -111,7 +116,11 @@ private:
     json situation_at(std::size_t i, bool compared) const
     {
         const situation& s = p_.situations[i];
-        return {{"situation", json_text(s.key)}, {"weight", s.weight}, {"compared", compared}, {"facts", facts(i)}, {"cells", cells(i)}};
+        return {{"situation", json_text(s.key)},
+                {"weight", s.weight},
+                {"compared", compared},
+                {"facts", facts(i)},
+                {"cells", cells(i)}};
     }
 
     /// What does not depend on time.
@@ -153,10 +162,13 @@ private:
         j["share_among_equals"] = r_.sure.among[a];
         if (s.timed) {
             const situation& where = p_.situations[r_.over.situations[s.worst_situation]];
-            j["max_regret"] = {{"value", s.max_regret}, {"situation", json_text(where.key)}, {"phase", json_text(where.phases[s.worst_phase].name())}};
+            j["max_regret"] = {{"value", s.max_regret},
+                               {"situation", json_text(where.key)},
+                               {"phase", json_text(where.phases[s.worst_phase].name())}};
         }
         if (r_.profile.empty()) return j;
-        for (std::size_t t = 0; t < r_.profile_taus.size(); ++t) j["profile"].push_back({r_.profile_taus[t], r_.profile[a][t]});
+        for (std::size_t t = 0; t < r_.profile_taus.size(); ++t)
+            j["profile"].push_back({r_.profile_taus[t], r_.profile[a][t]});
         for (std::size_t b = 0; b < r_.s.size(); ++b)
             if (b != a) j["pairwise"][p_.allocators[r_.over.candidates[b]].spec] = r_.pairwise[a][b];
         return j;
@@ -164,15 +176,25 @@ private:
 
     json counts(const traffic_counts& t) const
     {
-        json j{{"pairs", t.pairs}, {"synchronises", t.synchronises}, {"list_allocations", t.list_allocations}, {"list_frees", t.list_frees},
-               {"list_synchronises", t.list_synchronises}, {"thresholds", json::array()}};
+        json j{{"pairs", t.pairs},
+               {"synchronises", t.synchronises},
+               {"list_allocations", t.list_allocations},
+               {"list_frees", t.list_frees},
+               {"list_synchronises", t.list_synchronises},
+               {"thresholds", json::array()}};
         for (const double us : assumed_driver_us) {
             const threshold h = threshold_at(t, us);
-            j["thresholds"].push_back({{"assumed_driver_call_us", us}, {"pair_us", h.pair_us}, {"synchronise_us", h.synchronise_us ? json(*h.synchronise_us) : json(nullptr)}});
+            j["thresholds"].push_back({{"assumed_driver_call_us", us},
+                                       {"pair_us", h.pair_us},
+                                       {"synchronise_us", h.synchronise_us ? json(*h.synchronise_us) : json(nullptr)}});
         }
         if (!q_.costs) return j;
         const settled s = settle(t, *q_.costs);
-        j["settled"] = {{"by", json_text(q_.costs->source)}, {"driver_call_us", s.at.driver_us}, {"pair_may_cost_us", s.at.pair_us}, {"pair_us", s.pair_us}, {"list_wins", s.list_wins()}};
+        j["settled"] = {{"by", json_text(q_.costs->source)},
+                        {"driver_call_us", s.at.driver_us},
+                        {"pair_may_cost_us", s.at.pair_us},
+                        {"pair_us", s.pair_us},
+                        {"list_wins", s.list_wins()}};
         return j;
     }
 
@@ -183,8 +205,12 @@ private:
 
 json question_json(const question& q)
 {
-    return {{"require", {{"completes", q.require.completes}, {"safe", q.require.safe}, {"limit_bytes", q.require.limit_bytes ? json(*q.require.limit_bytes) : json(nullptr)}}},
-            {"margins", {{"time", q.equal.time}, {"bloat", q.equal.bloat}, {"idle", q.equal.idle}, {"idle_ns", q.equal.idle_ns}}},
+    return {{"require",
+             {{"completes", q.require.completes},
+              {"safe", q.require.safe},
+              {"limit_bytes", q.require.limit_bytes ? json(*q.require.limit_bytes) : json(nullptr)}}},
+            {"margins",
+             {{"time", q.equal.time}, {"bloat", q.equal.bloat}, {"idle", q.equal.idle}, {"idle_ns", q.equal.idle_ns}}},
             {"resamples", q.resamples},
             {"seed", q.seed},
             {"sure", q.sure},
@@ -201,7 +227,8 @@ json report_json(const platform& p, const recommendation& r, const question& q)
     for (const std::string& n : p.notes) notes.push_back(json_text(n));
     for (const std::string& n : r.rules) rules.push_back(json_text(n));
     for (const std::string& n : r.to_win) to_win.push_back(json_text(n));
-    return {{"platform", {{"kind", p.kind}, {"card", json_text(p.card)}, {"driver", json_text(p.driver)}, {"simulated", !p.real}}},
+    return {{"platform",
+             {{"kind", p.kind}, {"card", json_text(p.card)}, {"driver", json_text(p.driver)}, {"simulated", !p.real}}},
             {"files", std::move(files)},
             {"notes", std::move(notes)},
             {"question", question_json(q)},

@@ -25,7 +25,10 @@ contest only(const contest& c, const std::vector<std::size_t>& situations) { ret
 
 std::vector<scores> scores_in(const contest& c) { return score(c, slowdowns_of(c), weights_of(c)); }
 
-bool has(const std::vector<std::size_t>& places, std::size_t place) { return std::find(places.begin(), places.end(), place) != places.end(); }
+bool has(const std::vector<std::size_t>& places, std::size_t place)
+{
+    return std::find(places.begin(), places.end(), place) != places.end();
+}
 
 bool overlap(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b)
 {
@@ -42,8 +45,8 @@ std::string value_of(const situation& s, const std::string& key)
 /// The choice for each value of one key.
 struct split {
     std::string key;
-    std::map<std::string, std::size_t> choice;   ///< place by value
-    double regret = 0, unfinished = 0;           ///< weighted, of the split as a whole
+    std::map<std::string, std::size_t> choice; ///< place by value
+    double regret = 0, unfinished = 0; ///< weighted, of the split as a whole
 };
 
 /// None where a value's situations have no single choice, or all values have the same one.
@@ -83,14 +86,16 @@ std::optional<std::string> split_rule(const recommendation& r, const margins& m)
         for (const auto& [key, value] : r.over.where->situations[i].params) keys.insert(key);
     std::optional<split> best;
     for (const std::string& key : keys)
-        if (auto s = split_by(r, key, m); s && (!best || std::pair{s->unfinished, s->regret} < std::pair{best->unfinished, best->regret}))
+        if (auto s = split_by(r, key, m);
+            s && (!best || std::pair{s->unfinished, s->regret} < std::pair{best->unfinished, best->regret}))
             best = std::move(s);
     if (!best) return std::nullopt;
     const scores& one = r.s[r.chosen.front()];
     const bool serves_better = best->unfinished + 1e-9 < one.unfinished || best->regret + m.time < one.mean_regret;
     if (!serves_better) return std::nullopt;
     std::string rule;
-    for (const auto& [value, place] : best->choice) rule += (rule.empty() ? "" : "; ") + best->key + "=" + value + ": " + name(r, place);
+    for (const auto& [value, place] : best->choice)
+        rule += (rule.empty() ? "" : "; ") + best->key + "=" + value + ": " + name(r, place);
     return rule + " (mean regret " + percent(best->regret) + " instead of " + percent(one.mean_regret) + ")";
 }
 
@@ -114,7 +119,8 @@ std::optional<std::string> capability_rule(const recommendation& r, const margin
     if (!virtual_memory && !pools) return std::nullopt;
     const auto other = fallback(r, m, [&](const candidate& a) { return a.name == family; });
     if (!other) return std::nullopt;
-    return name(r, r.chosen.front()) + " where a probe finds " + (virtual_memory ? "virtual memory" : "stream-ordered pools") + " usable, else " + *other;
+    return name(r, r.chosen.front()) + " where a probe finds " +
+           (virtual_memory ? "virtual memory" : "stream-ordered pools") + " usable, else " + *other;
 }
 
 /// A rejected one that does not run everywhere but would be chosen where it does.
@@ -142,7 +148,8 @@ bool chooses(const recommendation& r, const margins& m, const std::vector<double
 std::optional<double> weight_to_win(const recommendation& r, const margins& m, std::size_t place)
 {
     std::vector<bool> prefers;
-    for (const std::size_t i : r.over.situations) prefers.push_back(choose(scores_in(only(r.over, {i})), m) == std::vector{place});
+    for (const std::size_t i : r.over.situations)
+        prefers.push_back(choose(scores_in(only(r.over, {i})), m) == std::vector{place});
     const auto with = [&](double f) {
         std::vector<double> weights = weights_of(r.over);
         for (std::size_t i = 0; i < weights.size(); ++i)
@@ -158,11 +165,18 @@ std::optional<double> weight_to_win(const recommendation& r, const margins& m, s
 /// The first criterion on which `b` falls behind `a`.
 std::string lacking(const recommendation& r, const scores& a, const scores& b, const margins& m)
 {
-    if (b.unfinished > a.unfinished + 1e-9) return "it would have to finish what it did not: " + percent(b.unfinished) + " of the mix against " + percent(a.unfinished);
+    if (b.unfinished > a.unfinished + 1e-9)
+        return "it would have to finish what it did not: " + percent(b.unfinished) + " of the mix against " +
+               percent(a.unfinished);
     if (b.mean_regret > a.mean_regret + m.time || (!std::isnan(a.mean_regret) && std::isnan(b.mean_regret)))
-        return "its mean regret would have to fall from " + percent(b.mean_regret) + " to " + percent(a.mean_regret + m.time) + " or below, for memory to decide";
-    if (b.bloat > a.bloat * (1 + m.bloat)) return "its mean bloat would have to fall from " + factor(b.bloat) + " to " + factor(a.bloat * (1 + m.bloat)) + " or below";
-    if (b.idle_ns > a.idle_ns + m.idle_ns) return "its worst recovery would have to be idle for " + human_time(a.idle_ns + m.idle_ns) + " or less, not " + human_time(b.idle_ns);
+        return "its mean regret would have to fall from " + percent(b.mean_regret) + " to " +
+               percent(a.mean_regret + m.time) + " or below, for memory to decide";
+    if (b.bloat > a.bloat * (1 + m.bloat))
+        return "its mean bloat would have to fall from " + factor(b.bloat) + " to " + factor(a.bloat * (1 + m.bloat)) +
+               " or below";
+    if (b.idle_ns > a.idle_ns + m.idle_ns)
+        return "its worst recovery would have to be idle for " + human_time(a.idle_ns + m.idle_ns) + " or less, not " +
+               human_time(b.idle_ns);
     return names(r, r.chosen) + " would have to cost more: they are equal within the margins";
 }
 
@@ -195,8 +209,11 @@ std::vector<std::string> what_it_would_take(const recommendation& r, const margi
 {
     if (!r.runner_up) return {};
     std::vector<std::string> all{lacking(r, r.s[r.chosen.front()], r.s[*r.runner_up], m)};
-    if (const auto f = weight_to_win(r, m, *r.runner_up)) all.push_back("or the situations that prefer it would have to weigh " + factor(*f) + " as much");
-    else all.push_back("no weight of the situations makes it the choice (tried up to 1,000 times as much for those that prefer it)");
+    if (const auto f = weight_to_win(r, m, *r.runner_up))
+        all.push_back("or the situations that prefer it would have to weigh " + factor(*f) + " as much");
+    else
+        all.push_back(
+            "no weight of the situations makes it the choice (tried up to 1,000 times as much for those that prefer it)");
     return all;
 }
 

@@ -32,7 +32,9 @@ std::pair<double, double> middle_95(std::vector<double>& values)
     std::erase_if(values, [](double v) { return std::isnan(v); });
     if (values.empty()) return {not_known, not_known};
     std::sort(values.begin(), values.end());
-    const auto at = [&](double share) { return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)]; };
+    const auto at = [&](double share) {
+        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+    };
     return {at(0.025), at(0.975)};
 }
 

@@ -15,8 +15,8 @@ struct stability {
     std::vector<std::pair<double, double>> regret95;    ///< middle 95 % of its mean regret; NaN where it has none
 };
 
-/// Draws situations with replacement (each keeps its weight), and in each drawn one the rounds with replacement, the same for all
-/// candidates, so that what ran side by side stays together. Deterministic for a seed.
+/// Draws situations with replacement (each keeps its weight), and in each drawn one the rounds with replacement, the same
+/// for all candidates, so that what ran side by side stays together. Deterministic for a seed.
 stability resample(const contest& c, const margins& m, std::size_t resamples, std::uint64_t seed);
 
 /// The fewest timed processes that a candidate has where it completed a situation of the contest; 0 where one has none.

@@ -18,9 +18,11 @@ struct weight {
 weight parse_weight(const std::string& text)
 {
     const std::size_t at = text.rfind('=');
-    if (at == std::string::npos || at == 0) throw input_error("--weights " + in_quotes(text) + ": write PATTERN=NUMBER, as 'kv=q8_0=3'");
+    if (at == std::string::npos || at == 0)
+        throw input_error("--weights " + in_quotes(text) + ": write PATTERN=NUMBER, as 'kv=q8_0=3'");
     const double value = parse_number(text.substr(at + 1), "--weights " + text.substr(0, at), 0, 1e6);
-    if (!(value > 0)) throw input_error("--weights " + in_quotes(text) + ": a weight is above 0; --filter leaves situations out");
+    if (!(value > 0))
+        throw input_error("--weights " + in_quotes(text) + ": a weight is above 0; --filter leaves situations out");
     return {text.substr(0, at), value};
 }
 
@@ -38,7 +40,8 @@ void weigh(std::vector<platform>& platforms, const std::vector<std::string>& wei
                 s.weight = w.value;
                 matched = true;
             }
-        if (!matched) throw input_error("--weights " + in_quotes(text) + " matches no situation; the end of a report names them all");
+        if (!matched)
+            throw input_error("--weights " + in_quotes(text) + " matches no situation; the end of a report names them all");
     }
 }
 
@@ -46,8 +49,10 @@ void keep_only(std::vector<platform>& platforms, const std::string& pattern)
 {
     const name_filter matches(pattern);
     for (platform& p : platforms) std::erase_if(p.situations, [&](const situation& s) { return !matches.matches(s.key); });
-    const bool none = std::all_of(platforms.begin(), platforms.end(), [](const platform& p) { return p.situations.empty(); });
-    if (none) throw input_error("--filter " + in_quotes(pattern) + " matches no situation; the end of a report names them all");
+    const bool none = std::all_of(platforms.begin(), platforms.end(),
+                                  [](const platform& p) { return p.situations.empty(); });
+    if (none)
+        throw input_error("--filter " + in_quotes(pattern) + " matches no situation; the end of a report names them all");
 }
 
 }  // namespace vrambench::decide

@@ -16,14 +16,17 @@ std::uint64_t& calls(cell* c, driver_call kind) { return c->repetitions[0].cold.
 platform with_calls()
 {
     run_document run = some_run(true);
-    const std::vector<cell*> x = add_situation(run, "x", std::nullopt, {{"legacy:retry=flush", {1.0}}, {"async:threshold=max", {1.0}}, {"legacy:retry=none", {1.0}}});
+    const std::vector<cell*> x = add_situation(
+        run, "x", std::nullopt,
+        {{"legacy:retry=flush", {1.0}}, {"async:threshold=max", {1.0}}, {"legacy:retry=none", {1.0}}});
     calls(x[0], driver_call::malloc) = 12;
     calls(x[0], driver_call::free) = 5;
     calls(x[0], driver_call::sync) = 43;
     calls(x[1], driver_call::malloc_async) = 100;
     calls(x[1], driver_call::sync) = 40;
     const outcome oom = failed_with(status::oom, "retained");
-    add_situation(run, "y", 1000, {{"legacy:retry=flush", {1.0}}, {"async:threshold=max", {}, 1, oom}, {"legacy:retry=none", {}, 1, oom}});
+    add_situation(run, "y", 1000,
+                  {{"legacy:retry=flush", {1.0}}, {"async:threshold=max", {}, 1, oom}, {"legacy:retry=none", {}, 1, oom}});
     return platform_from(run);
 }
 
@@ -63,7 +66,8 @@ TEST(break_even, a_probe_settles_it)
     costs.prices.pool.own = us(0.5);
     costs.prices.pool.free = us(0.4);
     costs.prices.pool.stream_gap = us(1.2);
-    const traffic_counts t{100, 10, 5, 0, 0, 10'000, 100};    // five blocks of 2,000 bytes: 20 us each; at most 100 to look through
+    const traffic_counts t{100, 10,     5,  0,
+                           0,   10'000, 100};    // five blocks of 2,000 bytes: 20 us each; at most 100 to look through
     settled s = settle(t, costs);
     EXPECT_DOUBLE_EQ(s.at.driver_us, 20);
     EXPECT_DOUBLE_EQ(s.at.pair_us, 1);

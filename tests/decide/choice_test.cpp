@@ -34,8 +34,11 @@ std::vector<scores> scores_of(const platform& p)
 platform hand_made()
 {
     run_document run = some_run();
-    add_situation(run, "x", std::nullopt, {{"a", {1.0, 1.0, 1.0}, 2}, {"b", {1.1, 1.1, 1.1}, 1}, {"c", {1.2, 1.2, 1.2}, 1}});
-    add_situation(run, "y", std::nullopt, {{"a", {1.5, 1.5, 1.5}, 2}, {"b", {1.0, 1.0, 1.0}, 3}, {"c", {}, 1, failed_with(status::oom, "retained")}});
+    add_situation(run, "x", std::nullopt,
+                  {{"a", {1.0, 1.0, 1.0}, 2}, {"b", {1.1, 1.1, 1.1}, 1}, {"c", {1.2, 1.2, 1.2}, 1}});
+    add_situation(
+        run, "y", std::nullopt,
+        {{"a", {1.5, 1.5, 1.5}, 2}, {"b", {1.0, 1.0, 1.0}, 3}, {"c", {}, 1, failed_with(status::oom, "retained")}});
     platform p = platform_from(run);
     p.situations[1].weight = 3;
     return p;
@@ -124,8 +127,8 @@ TEST(resamples, the_share_of_a_choice_that_hangs_on_one_workload)
     EXPECT_NEAR(s.alone[0] + s.alone[1], 1, 1e-9);
 }
 
-/// One situation, three processes, drawn with replacement: b is dearer where its median is, with 20 of 27 draws (two or three slow
-/// ones of three with two slow: (2/3)^3 + 3 (2/3)^2 (1/3)). a never changes.
+/// One situation, three processes, drawn with replacement: b is dearer where its median is, with 20 of 27 draws (two or
+/// three slow ones of three with two slow: (2/3)^3 + 3 (2/3)^2 (1/3)). a never changes.
 TEST(resamples, the_share_of_a_choice_that_hangs_on_processes)
 {
     run_document run = some_run();
@@ -147,7 +150,8 @@ TEST(resamples, rounds_stay_together)
 TEST(resamples, are_the_same_for_a_seed)
 {
     const platform p = hand_made();
-    const stability a = resample(all_of(p), {}, 300, 5), b = resample(all_of(p), {}, 300, 5), c = resample(all_of(p), {}, 300, 6);
+    const stability a = resample(all_of(p), {}, 300, 5), b = resample(all_of(p), {}, 300, 5),
+                    c = resample(all_of(p), {}, 300, 6);
     EXPECT_EQ(a.alone, b.alone);
     EXPECT_EQ(a.regret95, b.regret95);
     EXPECT_NE(a.alone, c.alone);

@@ -100,7 +100,10 @@ TEST(evidence, phases_share_by_pass_kind_and_depth)
 {
     run_document run = some_run();
     const auto phases = [](pass_measurement& p) {
-        p.phases = {{"prefill@0", 1, 4, 1000, {}}, {"decode@0", 1, 4, 1000, {}}, {"decode@8", 1, 4, 1000, {}}, {"fast-forward", 1, 0, 1000, {}}};
+        p.phases = {{"prefill@0", 1, 4, 1000, {}},
+                    {"decode@0", 1, 4, 1000, {}},
+                    {"decode@8", 1, 4, 1000, {}},
+                    {"fast-forward", 1, 0, 1000, {}}};
     };
     std::vector<cell*> cells = add_situation(run, "x", std::nullopt, {{"vmm", {1.0}}});
     for (repetition* r : {&run.cells[0].repetitions[0], &cells[0]->repetitions[0]}) {
@@ -112,7 +115,9 @@ TEST(evidence, phases_share_by_pass_kind_and_depth)
     EXPECT_EQ(s.phases[0].name(), "prefill@0, cold");
     EXPECT_DOUBLE_EQ(s.phases[0].share, 0.25);
     EXPECT_DOUBLE_EQ(s.phases[1].share, 0.125);
-    EXPECT_DOUBLE_EQ(std::accumulate(s.phases.begin(), s.phases.end(), 0.0, [](double sum, const phase_key& p) { return sum + p.share; }), 1);
+    EXPECT_DOUBLE_EQ(std::accumulate(s.phases.begin(), s.phases.end(), 0.0,
+                                     [](double sum, const phase_key& p) { return sum + p.share; }),
+                     1);
 }
 
 TEST(weights, patterns_weigh_and_the_last_one_counts)
@@ -134,7 +139,8 @@ TEST(weights, refuse_what_is_no_weight)
     run_document run = some_run();
     add_situation(run, "x", std::nullopt, {{"vmm", {1.0}}});
     std::vector<platform> p{platform_from(run)};
-    for (const char* bad : {"x", "=3", "x=0", "x=-1", "x=nan", "x=", "nothing=1", "(=1"}) EXPECT_THROW(weigh(p, {bad}), input_error) << bad;
+    for (const char* bad : {"x", "=3", "x=0", "x=-1", "x=nan", "x=", "nothing=1", "(=1"})
+        EXPECT_THROW(weigh(p, {bad}), input_error) << bad;
     EXPECT_THROW(keep_only(p, "nothing"), input_error);
 }
 

@@ -1,5 +1,5 @@
-// Performance profiles and the Pareto front on small cases. The shares were computed from the definition (Dolan and More 2002) with
-// exact fractions in a Python script of a few lines, independent of this code.
+// Performance profiles and the Pareto front on small cases. The shares were computed from the definition (Dolan and More
+// 2002) with exact fractions in a Python script of a few lines, independent of this code.
 
 #include "bench/decide/pareto.hpp"
 #include "bench/decide/profile.hpp"
@@ -64,7 +64,8 @@ TEST(performance_profile, pairwise_shares_of_the_textbook_case)
     EXPECT_EQ(p[2][1], 2.0 / 5);
 }
 
-/// Gould and Scott 2016: the curve of all puts B above C, between the two of them C is above B. Found by a search in Python.
+/// Gould and Scott 2016: the curve of all puts B above C, between the two of them C is above B. Found by a search in
+/// Python.
 TEST(performance_profile, the_order_below_first_place_can_mislead)
 {
     const std::vector<solver_times> three{{2, 6, 1, 3, 2}, {4, 3, 2, 6, 4}, {6, 6, 4, 1, 2}};

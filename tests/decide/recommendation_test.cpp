@@ -24,7 +24,10 @@ recommendation answer(const run_document& run, const question& q = {})
     return recommend(p, q);
 }
 
-std::string name(const recommendation& r, std::size_t place) { return r.over.where->allocators[r.over.candidates[place]].spec; }
+std::string name(const recommendation& r, std::size_t place)
+{
+    return r.over.where->allocators[r.over.candidates[place]].spec;
+}
 
 std::string page_of(const run_document& run, page_style style, const question& q = {})
 {
@@ -40,7 +43,8 @@ run_document planted()
     run_document run = some_run();
     add_situation(run, "x", std::nullopt, {{"legacy", fast, 9}, {"vmm", fast, 1}, {"async", slow, 1}});
     add_situation(run, "y", std::nullopt, {{"legacy", fast, 9}, {"vmm", fast, 1}, {"async", slow, 1}});
-    add_situation(run, "x", 1'250'000, {{"legacy", {}, 9, failed_with(status::oom, "retained")}, {"vmm", fast, 1}, {"async", slow, 1}});
+    add_situation(run, "x", 1'250'000,
+                  {{"legacy", {}, 9, failed_with(status::oom, "retained")}, {"vmm", fast, 1}, {"async", slow, 1}});
     return run;
 }
 
@@ -76,7 +80,10 @@ TEST(recommendation, corrupted_crashed_unsupported_and_hardly_measured_are_out)
 {
     run_document run = planted();
     add_situation(run, "z", std::nullopt,
-                  {{"legacy", {}, 1, failed_with(status::corrupted)}, {"vmm", fast}, {"async", {}, 1, failed_with(status::unsupported)}, {"rare", fast}});
+                  {{"legacy", {}, 1, failed_with(status::corrupted)},
+                   {"vmm", fast},
+                   {"async", {}, 1, failed_with(status::unsupported)},
+                   {"rare", fast}});
     const recommendation r = answer(run);
     ASSERT_EQ(r.out.size(), 3u);
     EXPECT_EQ(r.out[0].reason, "corrupted at step 11");
@@ -165,7 +172,8 @@ TEST(recommendation, simulated_files_rank_no_time)
     EXPECT_EQ(r.is, verdict::without_times);
     EXPECT_TRUE(r.profile.empty());
     const std::string text = page_of(run, page_style::text);
-    for (const char* word : {"regret", "added time", "idle", "resamples", "Recommendation"}) EXPECT_THAT(text, Not(HasSubstr(word)));
+    for (const char* word : {"regret", "added time", "idle", "resamples", "Recommendation"})
+        EXPECT_THAT(text, Not(HasSubstr(word)));
     EXPECT_THAT(text, HasSubstr("SIMULATED"));
     EXPECT_THAT(text, HasSubstr("Break-even: legacy against async"));
     EXPECT_THAT(text, HasSubstr("vrambench probe --costs"));
@@ -178,7 +186,8 @@ TEST(recommendation, other_kernel_lengths_are_a_check_and_not_part_of_the_mix)
         run_document other = some_run();
         const std::string w = "x";
         const bool turned = std::string(kernels) == "2";
-        add_situation(other, w, std::nullopt, {{"legacy", turned ? fast : slow, 9}, {"vmm", turned ? slow : fast, 1}, {"async", slow, 1}});
+        add_situation(other, w, std::nullopt,
+                      {{"legacy", turned ? fast : slow, 9}, {"vmm", turned ? slow : fast, 1}, {"async", slow, 1}});
         for (cell& c : other.cells) {
             if (std::string(kernels) == "traffic") c.kernels = kernel_model::traffic;
             else c.kernel_scale = kernels;
@@ -198,7 +207,8 @@ TEST(recommendation, what_does_not_run_everywhere_can_be_a_rule)
 {
     run_document run = some_run();
     add_situation(run, "x", std::nullopt, {{"legacy", slow}, {"direct", fast}, {"other", slow, 2}});
-    add_situation(run, "y", std::nullopt, {{"legacy", slow}, {"direct", {}, 1, failed_with(status::unsupported)}, {"other", slow, 2}});
+    add_situation(run, "y", std::nullopt,
+                  {{"legacy", slow}, {"direct", {}, 1, failed_with(status::unsupported)}, {"other", slow, 2}});
     const recommendation r = answer(run);
     ASSERT_EQ(r.rules.size(), 1u);
     EXPECT_EQ(r.rules[0], "direct where it runs (1 of 2 situations), else legacy");
