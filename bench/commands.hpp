@@ -25,6 +25,7 @@ void add_results(CLI::App& app, const command_line& line, command& chosen);
 void add_show(CLI::App& app, command& chosen);
 void add_compare(CLI::App& app, command& chosen);
 void add_probe(CLI::App& app, const command_line& line, command& chosen);
+void add_recommend(CLI::App& app, command& chosen);
 void add_child(CLI::App& app, command& chosen);
 void add_trace(CLI::App& app, const command_line& line, command& chosen);
 

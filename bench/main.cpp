@@ -85,6 +85,7 @@ int main(int argc, char** argv)
     add_compare(app, chosen);
     add_results(app, line, chosen);
     add_probe(app, line, chosen);
+    add_recommend(app, chosen);
     add_child(app, chosen);
     refuse_empty_values(app);
     try {

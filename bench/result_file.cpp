@@ -256,17 +256,18 @@ std::string read_text(const std::string& path)
     return std::move(text).str();
 }
 
-void check_kind(const json& j, const std::string& path)
+std::string word_of(const json& j, const char* key)
 {
-    const auto word = [&](const char* key) {
-        const auto found = j.is_object() ? j.find(key) : j.end();
-        return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
-    const std::string schema = word("schema");
+    const auto found = j.is_object() ? j.find(key) : j.end();
+    return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+void check_schema(const json& j, const std::string& path)
+{
+    const std::string schema = word_of(j, "schema");
     if (schema.rfind("vrambench.result/", 0) != 0) throw input_error(in_quotes(path) + " is not a vrambench result file");
     if (schema != result_schema)
         throw input_error(in_quotes(path) + " has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'");
-    if (word("kind") != "run") throw input_error(in_quotes(path) + " holds a " + in_quotes(word("kind")) + ", not a run");
 }
 
 /// Of a cell (depth 3) what is derived again anyway, of a repetition (depth 5) the bins.
@@ -383,10 +384,18 @@ run_document run_from_json(const json& j)
     return run;
 }
 
+json read_document(const std::string& path, result_parts parts)
+{
+    json j = parse_result(path, parts);
+    check_schema(j, path);
+    return j;
+}
+
 run_document read_result(const std::string& path, result_parts parts)
 {
-    const json j = parse_result(path, parts);
-    check_kind(j, path);
+    const json j = read_document(path, parts);
+    if (const std::string kind = word_of(j, "kind"); kind != "run")
+        throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", not a run");
     try {
         return run_from_json(j);
     } catch (const json::exception& e) {

@@ -1,0 +1,105 @@
+"""`vrambench recommend` from outside: formats, filters, bad input. What it decides is in tests/decide."""
+
+import json
+import unittest
+
+import cli
+
+PAIR = "kv-pair:heads=8,head-dim=128,step=512,to=8192"
+
+
+class RecommendTest(cli.CommandTest):
+    def run_file(self, name="run.json", *more):
+        self.measure("--allocator", "legacy,legacy-retry,async,vmm", "--workload", PAIR, "--vram-limit", "none,1.25x", *more, out=name)
+        return name
+
+    def test_simulated_files_rank_no_time_and_give_the_break_even(self):
+        out = self.succeed("recommend", self.run_file()).out
+        self.assertIn("SIMULATED", out)
+        self.assertIn("Not decided: no real card of this vendor was measured", out)
+        self.assertIn("Break-even: legacy-retry against async", out)
+        self.assertIn("vrambench probe --costs --device cuda:0 --out costs.json", out)
+        self.assertNotIn("regret", out)
+        document = cli.read_json(self.folder / "run.json")
+        for c in document["cells"]:
+            if not c["reference"]:
+                self.assertIn(c["id"], out)
+
+    def test_a_probe_settles_the_break_even(self):
+        out = self.succeed("recommend", self.run_file(), "--costs", cli.SHIPPED).out
+        self.assertRegex(out, r"a driver call takes \d+ us, so a warm pair may cost [\d.]+ us more")
+        self.assertNotIn("assumed", out)
+
+    def test_the_same_twice_and_in_all_formats(self):
+        name = self.run_file()
+        first = self.succeed("recommend", name, "--format", "json").out
+        self.assertEqual(first, self.succeed("recommend", name, "--format", "json").out)
+        j = cli.strict_json(first)
+        self.assertEqual(j["schema"], "vrambench.recommendation/1")
+        self.assertEqual(j["platforms"][0]["verdict"], "without times")
+        self.assertTrue(all(c["cells"] for c in j["platforms"][0]["candidates"]))
+        markdown = self.succeed("recommend", name, "--format", "markdown").out
+        self.assertIn("| allocator |", markdown)
+        self.succeed("recommend", name, "--format", "markdown", "--out", "why.md")
+        self.assertEqual((self.folder / "why.md").read_text(), markdown)
+
+    def test_fit_files_tell_what_fits(self):
+        self.succeed("fit", "--device", "sim:h200", "--allocator", "vmm,legacy-retry", "--workload", PAIR, "--out", "fit.json")
+        out = self.succeed("recommend", "fit.json").out
+        self.assertIn("What fits", out)
+        self.assertIn("smallest limit", out)
+        both = self.succeed("recommend", "fit.json", self.run_file()).out
+        self.assertIn("What fits", both)
+        self.assertIn("Break-even", both)
+
+    def test_requirements_and_weights_are_told(self):
+        out = self.succeed("recommend", self.run_file(), "--require", "completes,limit=64MiB", "--weights", "limit:none=3").out
+        self.assertIn("completes wherever another does; fits into 64MiB", out)
+        self.assertIn("legacy is out:", out)
+        self.assertIn("weight 3:", out)
+
+    def test_a_run_of_one_allocator_and_one_that_ran_out_of_memory(self):
+        self.measure("--allocator", "vmm", "--workload", PAIR, out="one.json")
+        self.succeed("recommend", "one.json")
+        self.measure("--allocator", "vmm,direct", "--workload", PAIR, "--vram-limit", "1MiB", out="oom.json", code=1)
+        out = self.succeed("recommend", "oom.json").out
+        self.assertIn("No clear winner: no candidate finished anything", out)
+        self.assertNotIn("nan", out)
+
+    def refused(self, *arguments):
+        answer = self.succeed("recommend", *arguments, code=2)
+        self.assertEqual(answer.out, "")
+        self.assertEqual(len(answer.err.splitlines()), 1, answer.err)
+        return answer.err
+
+    def test_bad_files_are_one_line(self):
+        name = self.run_file()
+        text = (self.folder / name).read_text()
+        document = json.loads(text)
+        bad = {"empty.json": ("", "is empty"), "cut.json": (text[: len(text) // 2], "cut off"), "foreign.json": ("{}", "is not a vrambench result file"),
+               "older.json": (text.replace("vrambench.result/1", "vrambench.result/0"), "has version"),
+               "kind.json": (json.dumps(document | {"kind": "poem"}), "neither a run nor a fit"),
+               "nothing.json": (json.dumps(document | {"cells": []}), "nothing to decide from"),
+               "damaged.json": (json.dumps(document | {"cells": [{"id": 7}]}), "is damaged")}
+        for file, (content, words) in bad.items():
+            with self.subTest(file):
+                (self.folder / file).write_text(content)
+                self.assertIn(words, self.refused(file))
+                self.refused(name, file) if file != "nothing.json" else None
+        self.assertIn("no such file", self.refused("missing.json"))
+        self.assertIn("given twice", self.refused(name, "./" + name))
+
+    def test_bad_options_are_one_line(self):
+        name = self.run_file()
+        for arguments, words in ((("--weights", "limit:none=0"), "a weight is above 0"), (("--weights", "limit:none=-1"), "--weights"),
+                                 (("--weights", "3"), "write PATTERN=NUMBER"), (("--weights", "poem=1"), "matches no situation"),
+                                 (("--weights", "(=1"), "regular expression"), (("--require", "saef"), "did you mean"),
+                                 (("--require", "limit=much"), "--require limit"), (("--filter", "poem"), "matches no situation"),
+                                 (("--format", "xml"), "one of text, markdown, json"), (("--costs", "missing.json"), "missing.json")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.refused(name, *arguments))
+        self.refused()
+
+
+if __name__ == "__main__":
+    cli.main()
