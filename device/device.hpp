@@ -64,6 +64,7 @@ struct device_info {
     bool simulated = false;
     std::uint64_t total_bytes = 0;
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
+    std::uint64_t vmm_smallest = 0;          ///< the least granularity that the driver states, bytes; 0: not known
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
     std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
     bool has_pools = true;                   ///< stream-ordered memory pools
@@ -72,6 +73,15 @@ struct device_info {
     std::uint64_t flops_per_second = 0;      ///< f16 matrix rate: of the roofline that kernel times follow
     std::uint64_t bytes_per_second = 0;      ///< read plus written: the same
     std::map<std::string, std::string> facts = {};   ///< what else is worth knowing: driver, architecture, ECC, ...
+    std::map<std::string, std::string> claims = {};  ///< capability bits as the driver states them, whatever is true
+    std::string why_no_pools = {};           ///< of pools that the driver states and that failed their probe: what was seen
+    std::string why_no_virtual_memory = {};  ///< the same of virtual memory
+};
+
+/// What failed its probe when a run was planned, and so is not used. Empty: it works, was not asked, or is forced.
+struct failed_features {
+    std::string pools;                       ///< what was seen, one line
+    std::string virtual_memory;
 };
 
 /// What a card reaches, by kernels of ours. The process that plans asks once; every repetition of the run uses the same.

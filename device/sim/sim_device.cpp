@@ -87,6 +87,8 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     info_.simulated = true;
     info_.total_bytes = profile_.total_bytes;
     info_.vmm_granularity = profile_.vmm_granularity;
+    info_.vmm_smallest = profile_.vmm_granularity;
+    info_.claims = {{"memory pools", "yes"}, {"virtual memory", profile_.vmm_granularity ? "yes" : "no"}};
     info_.physical_block = profile_.physical_block;
     info_.shared_up_to = profile_.shared_up_to;
     info_.pool_step = cuda_pool::chunk_bytes;

@@ -142,6 +142,11 @@ public:
         const CUmemAllocationProp p = properties_of(device);
         return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
     }
+    int smallest_granularity(std::size_t* bytes, int device)
+    {
+        const CUmemAllocationProp p = properties_of(device);
+        return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    }
     int reserve(std::uint64_t* p, std::size_t n)
     {
         CUdeviceptr d = 0;
