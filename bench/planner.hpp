@@ -28,6 +28,7 @@ struct run_request {
     std::optional<std::uint64_t> budget_ms;
     std::uint64_t seed = 1;
     bool reference = true;
+    bool force = false;                          ///< run what fails the probe of the driver, too
     std::uint64_t timeout_ms = 0;
     run_size size = run_size::normal;
     std::string filter;                          ///< --benchmark_filter; empty: everything

@@ -39,16 +39,17 @@ std::string claims_text(const device_info& info)
 /// What an allocator stands on: the probes whose names begin so.
 struct needed {
     const char* allocator;
+    const char* claim;                       ///< what the driver has to state for it; null: nothing
     std::vector<std::string> prefixes;
 };
 
 const std::vector<needed>& needs()
 {
     static const std::vector<needed> all = {
-        {"direct, legacy", {"wait.malloc.", "wait.free.", "release.free", "failure.malloc", "integrity.malloc"}},
-        {"async", {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
+        {"direct, legacy", nullptr, {"wait.malloc.", "wait.free.", "release.free", "failure.malloc", "integrity.malloc"}},
+        {"async", "memory pools", {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
                    "failure.malloc_async", "integrity.pool", "reuse."}},
-        {"vmm", {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
+        {"vmm", "virtual memory", {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
                  "integrity.vmm", "granularity.vmm", "granularity.addresses"}},
     };
     return all;
@@ -74,9 +75,11 @@ std::string conclusion(const probe_report& r, const needed& n)
             if (f.best.found.how == level::broken || f.best.found.how == level::costly)
                 list += (list.empty() ? "" : "; ") + f.best.question + ": " + f.best.found.verdict;
         }
-    if (!broken.empty()) return "BROKEN: " + broken;
-    if (asked == 0) return "not asked";
-    return "works" + (costly.empty() ? "" : "; costly: " + costly);
+    const auto stated = n.claim ? r.device.claims.find(n.claim) : r.device.claims.end();
+    const std::string claim = stated == r.device.claims.end() ? "" : "stated: " + stated->second + "; found: ";
+    if (!broken.empty()) return claim + "BROKEN: " + broken;
+    if (asked == 0) return claim + "not asked";
+    return claim + "works" + (costly.empty() ? "" : "; costly: " + costly);
 }
 
 json finding_json(const summed_finding& f)
