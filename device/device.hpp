@@ -192,6 +192,12 @@ public:
 
     // Kernels and graphs. A launch takes at least `picoseconds` on the device and touches the blocks named.
     virtual void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) = 0;
+    /// Copies within the device, by the driver's own means: after all that is queued, done when it returns. Not a trace's call,
+    /// and not counted. `to` and `from` are both allocated.
+    virtual void copy(device_ptr /*to*/, device_ptr /*from*/, std::uint64_t /*bytes*/)
+    {
+        throw unsupported_error("the device offers no copies");
+    }
     virtual void capture_begin(stream_id stream) = 0;           ///< launches on the stream are recorded, not executed
     virtual void capture_end(stream_id stream, graph_id graph) = 0;
     virtual void graph_launch(graph_id graph, stream_id stream) = 0;

@@ -119,6 +119,7 @@ public:
     void release(vmm_handle handle) override;
 
     void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override;
+    void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override;
     void capture_begin(stream_id stream) override;
     void capture_end(stream_id stream, graph_id graph) override;
     void graph_launch(graph_id graph, stream_id stream) override;
@@ -225,12 +226,12 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.pool_step = 32 * MiB;
     info_.pool_margin = 2 * MiB;
     learn_features();
-    int driver = 0, runtime = 0;
-    driver_version(&driver), runtime_version(&runtime);
+    int driver = 0, runtime = 0, devices = 1;
+    driver_version(&driver), runtime_version(&runtime), device_count(&devices);
     info_.facts = {{"driver_version", std::to_string(driver)}, {"runtime_version", std::to_string(runtime)},
                    {"architecture", std::to_string(properties_.major) + "." + std::to_string(properties_.minor)},
                    {"multiprocessors", std::to_string(properties_.multiprocessors)}, {"ecc", properties_.ecc ? "on" : "off"},
-                   {"integrated", properties_.integrated ? "yes" : "no"}};
+                   {"integrated", properties_.integrated ? "yes" : "no"}, {"devices", std::to_string(devices)}};
     use_rates(info_, options_.rates.value_or(card_rates{}));
     char bus[32] = {};
     check(driver_call::memory_info, bus_id(bus, sizeof bus, ordinal));
@@ -641,6 +642,13 @@ void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     ++launches_;
     check(driver_call::launch, launch_work(streams_[stream], properties_.multiprocessors, a));
     count(driver_call::launch);
+}
+
+void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
+{
+    check(driver_call::sync, device_sync());
+    check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
+    check(driver_call::sync, device_sync());
 }
 
 void gpu_device::capture_begin(stream_id stream) { check(driver_call::graph_launch, gpu::capture_begin(streams_[stream])); }

@@ -17,6 +17,7 @@ template <class Call> answer ask_call(session& s, Call call)
     device& dev = s.dev;
     dev.sync_device();
     dev.capture_begin(capturing);
+    dev.launch(capturing, 0, {});    // a graph with nothing in it is a case of its own
     std::string refusal, broken;
     try {
         call();

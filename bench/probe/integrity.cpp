@@ -57,6 +57,29 @@ answer ask_pool(session& s, std::uint32_t streams, std::uint64_t threshold)
     return judge(blocks, std::to_string(rounds * static_cast<int>(streams)) + " blocks");
 }
 
+/// Blocks of a pool, written by a kernel, copied into another block by the driver, and verified there.
+answer ask_copies(session& s, std::uint64_t threshold)
+{
+    device& dev = s.dev;
+    s.need(GiB);
+    const int rounds = s.quick ? 20 : 100;
+    own_pool pool(dev, {.threshold = threshold});
+    watched_blocks blocks(dev);
+    for (int round = 0; round < rounds; ++round) {
+        const stream_id stream = static_cast<stream_id>(round) % 4;
+        const std::uint64_t bytes = sizes[static_cast<std::size_t>(round) % std::size(sizes)];
+        const device_ptr from = pool.take(bytes, stream), to = pool.take(bytes, stream);
+        const std::uint32_t b = blocks.add(from, bytes, stream);
+        blocks.write(b, stream, kernel_ps);
+        blocks.copy(b, to, stream);
+        pool.give(from, stream);
+        blocks.verify(b, stream, kernel_ps);
+        blocks.drop(b, stream);
+        pool.give(to, stream);
+    }
+    return judge(blocks, std::to_string(rounds) + " copies");
+}
+
 answer ask_raw(session& s)
 {
     device& dev = s.dev;
@@ -118,6 +141,8 @@ void probe_integrity(session& s)
             s.ask("integrity.pool." + std::to_string(streams) + "." + name,
                   "a pool's blocks, " + std::to_string(streams) + (streams == 1 ? " stream" : " streams") + ", threshold " + name,
                   [&] { return ask_pool(s, streams, threshold); });
+    s.ask("integrity.copy.0", "a pool's blocks copied by the driver, threshold 0", [&] { return ask_copies(s, 0); });
+    s.ask("integrity.copy.max", "a pool's blocks copied by the driver, threshold max", [&] { return ask_copies(s, UINT64_MAX); });
     s.ask("integrity.vmm", "ranges mapped again and again", [&] { return ask_remapped(s); });
 }
 

@@ -48,7 +48,7 @@ const std::vector<needed>& needs()
     static const std::vector<needed> all = {
         {"direct, legacy", nullptr, {"wait.malloc.", "wait.free.", "release.free", "failure.malloc", "integrity.malloc"}},
         {"async", "memory pools", {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
-                   "failure.malloc_async", "integrity.pool", "reuse."}},
+                   "failure.malloc_async", "integrity.pool", "integrity.copy", "reuse."}},
         {"vmm", "virtual memory", {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
                  "integrity.vmm", "granularity.vmm", "granularity.addresses"}},
     };

@@ -115,6 +115,13 @@ void watched_blocks::moved(std::uint32_t block, device_ptr pointer, stream_id st
     if (watcher_) watcher_->moved(block, pointer, blocks_[block].bytes, blocks_[block].bytes, 1, stream);
 }
 
+void watched_blocks::copy(std::uint32_t block, device_ptr to, stream_id stream)
+{
+    dev_.copy(to, blocks_[block].pointer, blocks_[block].bytes);
+    drop(block, stream);
+    moved(block, to, stream);
+}
+
 void watched_blocks::launch(std::uint32_t block, stream_id stream, std::int64_t ps, bool write)
 {
     const kernel_access a{.pointer = blocks_[block].pointer, .bytes = blocks_[block].bytes, .block = block, .write = write};

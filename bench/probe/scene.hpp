@@ -80,6 +80,8 @@ public:
     void drop(std::uint32_t block, stream_id stream = 0);
     /// A dropped block is mapped elsewhere, its contents are to be what they were.
     void moved(std::uint32_t block, device_ptr pointer, stream_id stream = 0);
+    /// Copies the block's contents to `to` and lets the block go on there.
+    void copy(std::uint32_t block, device_ptr to, stream_id stream = 0);
     /// A kernel of at least `ps` that writes, or verifies, all of the block.
     void write(std::uint32_t block, stream_id stream = 0, std::int64_t ps = 0) { launch(block, stream, ps, true); }
     void verify(std::uint32_t block, stream_id stream = 0, std::int64_t ps = 0) { launch(block, stream, ps, false); }

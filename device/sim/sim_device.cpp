@@ -495,6 +495,16 @@ void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     count(driver_call::launch);
 }
 
+/// The simulator has no contents to copy, only the time that it takes.
+void sim_device::copy(device_ptr, device_ptr, std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::launch);
+    sync_device();
+    const auto moved = static_cast<double>(2 * bytes) * 1e12 / static_cast<double>(profile_.bytes_per_second);
+    spend(profile_.launch + static_cast<std::int64_t>(moved));
+    sync_device();
+}
+
 void sim_device::capture_begin(stream_id stream)
 {
     if (capturing_) throw device_error(driver_call::graph_launch, 900, "a stream is capturing already", "");

@@ -106,6 +106,8 @@ const symptom symptoms[] = {
     {defect::reuse_by_allocating_stream, "reuse.freed-elsewhere", "unsafe"},
     {defect::reuse_after_earlier_event, "reuse.earlier-event", "unsafe"},
     {defect::pool_memory_zeroed, "integrity.pool.2.0", "corrupted"},
+    {defect::copies_lost, "integrity.copy.0", "corrupted"},
+    {defect::copies_lost, "integrity.copy.max", "corrupted"},
     {defect::fresh_memory_zeroed, "integrity.malloc", "corrupted"},
     {defect::pool_destroy_keeps, "release.pool", "stays away"},
     {defect::free_keeps, "release.free", "stays away"},

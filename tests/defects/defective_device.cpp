@@ -18,7 +18,7 @@ namespace {
 constexpr const char* names[] = {
     "none", "first-pool-call-hangs", "first-pool-call-crashes", "pools-refuse", "threshold-ignored", "never-releases", "trim-ignored",
     "trim-takes-pending", "growth-waits", "free-async-waits", "narrow-window", "reuse-without-order", "reuse-by-allocating-stream",
-    "reuse-after-earlier-event", "pool-memory-zeroed", "fresh-memory-zeroed", "pool-destroy-keeps", "free-keeps", "failed-request-keeps",
+    "reuse-after-earlier-event", "pool-memory-zeroed", "copies-lost", "fresh-memory-zeroed", "pool-destroy-keeps", "free-keeps", "failed-request-keeps",
     "error-sticks", "granularity-lies", "tail-access-refused", "tail-access-missing", "reservations-clash", "handles-refused",
     "unmap-breaks-neighbours", "kept-handle-is-stale", "unmap-keeps", "step-attribute-wrong"};
 static_assert(std::size(names) == static_cast<std::size_t>(defect::count));
@@ -190,6 +190,11 @@ public:
         if (is(defect::unmap_keeps)) inner().malloc(bytes);
     }
 
+    void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override
+    {
+        inner().copy(to, from, bytes);
+        if (is(defect::copies_lost)) losing_.add(to, bytes);
+    }
     void launch(stream_id stream, std::int64_t ps, std::span<const kernel_access> accesses) override
     {
         check_alive();

@@ -28,6 +28,7 @@ enum class defect : std::uint8_t {
     reuse_by_allocating_stream,  ///< freed on another stream, which the first knows nothing of
     reuse_after_earlier_event,   ///< a free after the event that was waited for counts as ordered
     pool_memory_zeroed,          ///< with two streams or more at threshold 0 (rocm-systems#10943)
+    copies_lost,                 ///< what the driver copies does not arrive
     fresh_memory_zeroed,         ///< raw memory, by a clearing that comes late (rocm-systems#11693)
     pool_destroy_keeps,          ///< memory of a destroyed pool stays away
     free_keeps,                  ///< memory stays away after free
