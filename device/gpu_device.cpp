@@ -644,13 +644,6 @@ void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     count(driver_call::launch);
 }
 
-void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
-{
-    check(driver_call::sync, device_sync());
-    check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
-    check(driver_call::sync, device_sync());
-}
-
 void gpu_device::capture_begin(stream_id stream) { check(driver_call::graph_launch, gpu::capture_begin(streams_[stream])); }
 
 void gpu_device::capture_end(stream_id stream, graph_id graph)
@@ -669,6 +662,13 @@ void gpu_device::graph_launch(graph_id graph, stream_id stream)
     replayed_ = true;
     check(driver_call::graph_launch, gpu::graph_launch(graphs_.at(graph), streams_[stream]));
     count(driver_call::graph_launch);
+}
+
+void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
+{
+    check(driver_call::sync, device_sync());
+    check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
+    check(driver_call::sync, device_sync());
 }
 
 // -- measurement
