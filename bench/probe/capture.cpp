@@ -32,7 +32,8 @@ template <class Call> answer ask_call(session& s, Call call)
     } catch (const device_error& e) {
         broken = e.name() + " (" + std::to_string(e.code()) + ")";
     }
-    if (!refusal.empty()) return {"refused", level::fine, refusal + (broken.empty() ? "; the capture goes on" : "; ends the capture: " + broken)};
+    if (!refusal.empty())
+        return {"refused", level::fine, refusal + (broken.empty() ? "; the capture goes on" : "; ends the capture: " + broken)};
     if (!broken.empty()) return {"ends the capture", level::costly, broken};
     return {"legal", level::fine, "the capture goes on"};
 }

@@ -42,8 +42,8 @@ finding judge_exit(const std::vector<process_report>& reports)
     if (starts.size() < 2) return {id, question, {"not asked", level::open, "it takes two processes that answer"}};
     const std::uint64_t least = *std::min_element(starts.begin() + 1, starts.end());
     const std::uint64_t missing = starts.front() > least ? starts.front() - least : 0;
-    const std::string evidence = human_size(starts.front()) + " free at the first start, " + human_size(least) + " or more at the next " +
-                                 std::to_string(starts.size() - 1);
+    const std::string evidence = human_size(starts.front()) + " free at the first start, " + human_size(least) +
+                                 " or more at the next " + std::to_string(starts.size() - 1);
     if (missing > left_in_each_way / 2) return {id, question, {"stays away", level::broken, evidence}};
     return {id, question, {"comes back", level::fine, evidence}};
 }

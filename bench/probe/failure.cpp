@@ -35,7 +35,8 @@ template <class Fail, class Next, class GiveBack> answer ask_failure(session& s,
     costs::held_memory ballast(dev);
     ballast.leave(left_bytes);
     const std::uint64_t before = settled_free(dev);
-    if (!fail()) return {"not refused", level::broken, human_size(wanted_bytes) + " were given where " + human_size(before) + " are free"};
+    if (!fail())
+        return {"not refused", level::broken, human_size(wanted_bytes) + " were given where " + human_size(before) + " are free"};
     const std::uint64_t kept = less(before, settled_free(dev));
     const std::string wrong = next();
     give_back();

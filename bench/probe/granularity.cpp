@@ -28,13 +28,16 @@ answer ask_malloc_rounding(session& s)
 {
     s.need(GiB);
     constexpr request_series small{4 * KiB, 1000}, medium{MiB + 1, 100}, large{2 * MiB + 1, 100};
-    const std::uint64_t of_small = taken_by_malloc(s, small), of_medium = taken_by_malloc(s, medium), of_large = taken_by_malloc(s, large);
+    const std::uint64_t of_small = taken_by_malloc(s, small), of_medium = taken_by_malloc(s, medium),
+                        of_large = taken_by_malloc(s, large);
     const std::uint64_t block = of_large / large.requests - of_medium / medium.requests;
     const std::string evidence = "1000 of 4 KiB take " + human_size(of_small) + ", 100 of 1 MiB + 1 " + human_size(of_medium) +
                                  ", 100 of 2 MiB + 1 " + human_size(of_large);
     const bool shared = of_small < small.requests * MiB;
     if (block == 0) return {"by bytes", level::fine, evidence, {{"block", of_medium / medium.requests}}};
-    return {exact_size(block) + (shared ? ", small ones share" : ", small ones too"), shared ? level::fine : level::costly, evidence,
+    return {exact_size(block) + (shared ? ", small ones share" : ", small ones too"),
+            shared ? level::fine : level::costly,
+            evidence,
             {{"block", block}}};
 }
 
@@ -48,8 +51,8 @@ answer ask_pool_step(session& s)
     const std::uint64_t first = before - settled_free(s.dev);
     for (int i = 1; i < 1000; ++i) pool.take(4 * KiB);
     const std::uint64_t all = before - settled_free(s.dev), stated = pool.reserved();
-    const std::string evidence = "one of 4 KiB takes " + human_size(first) + ", 1000 take " + human_size(all) + "; reserved, by its attribute: " +
-                                 human_size(stated);
+    const std::string evidence = "one of 4 KiB takes " + human_size(first) + ", 1000 take " + human_size(all) +
+                                 "; reserved, by its attribute: " + human_size(stated);
     const std::uint64_t off = stated > all ? stated - all : all - stated;
     if (off > slack) return {"attribute is wrong", level::broken, evidence};
     return {exact_size(first), level::fine, evidence, {{"step", first}}};

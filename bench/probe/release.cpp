@@ -68,7 +68,8 @@ answer ask_trim_pending(session& s)
     const std::uint64_t left = taken(before, s.dev.query_memory().free_bytes);
     s.dev.sync_stream(0);
     const bool ran = s.dev.clock().now_ps() - begin > 10 * millisecond_ps;
-    const std::string evidence = human_size(left) + " of " + human_size(pool_bytes) + " left, kernel " + (ran ? "running" : "ended");
+    const std::string evidence =
+        human_size(left) + " of " + human_size(pool_bytes) + " left, kernel " + (ran ? "running" : "ended");
     if (left + slack >= pool_bytes) return {"gives nothing back", level::fine, evidence};
     if (ran) return {"gives back what is in use", level::broken, evidence};
     return {"waits, then gives back", level::costly, evidence};
@@ -122,7 +123,8 @@ void probe_release(session& s)
     s.ask("release.trim.pending", "trim while the kernel before the free runs", [&] { return ask_trim_pending(s); });
     s.ask("release.free", "memory after free", [&] { return ask_comes_back(s, [&] { take_raw(s.dev); }); });
     s.ask("release.pool", "memory after pool destroy", [&] { return ask_comes_back(s, [&] { take_pool(s.dev); }); });
-    s.ask("release.vmm", "memory after unmap of a released handle", [&] { return ask_comes_back(s, [&] { take_virtual(s.dev); }); });
+    s.ask("release.vmm", "memory after unmap of a released handle",
+          [&] { return ask_comes_back(s, [&] { take_virtual(s.dev); }); });
 }
 
 }  // namespace vrambench::probing

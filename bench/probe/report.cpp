@@ -47,10 +47,14 @@ const std::vector<needed>& needs()
 {
     static const std::vector<needed> all = {
         {"direct, legacy", nullptr, {"wait.malloc.", "wait.free.", "release.free", "failure.malloc", "integrity.malloc"}},
-        {"async", "memory pools", {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
-                   "failure.malloc_async", "integrity.pool", "integrity.copy", "reuse."}},
-        {"vmm", "virtual memory", {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
-                 "integrity.vmm", "granularity.vmm", "granularity.addresses"}},
+        {"async",
+         "memory pools",
+         {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
+          "failure.malloc_async", "integrity.pool", "integrity.copy", "reuse."}},
+        {"vmm",
+         "virtual memory",
+         {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
+          "integrity.vmm", "granularity.vmm", "granularity.addresses"}},
     };
     return all;
 }
@@ -96,7 +100,8 @@ json finding_json(const summed_finding& f)
 std::string probe_table(const probe_report& r)
 {
     std::string out = r.device.simulated ? "SIMULATED, the rules of its profile: " : "";
-    out += printable(r.device.name) + " (" + printable(r.device.spec) + ")\nthe driver states: " + printable(claims_text(r.device)) + "\n\n";
+    out += printable(r.device.name) + " (" + printable(r.device.spec) +
+           ")\nthe driver states: " + printable(claims_text(r.device)) + "\n\n";
     std::size_t wide_question = 8, wide_verdict = 7;
     for (const auto& p : r.probes)
         for (const auto& f : p.findings) {

@@ -34,7 +34,8 @@ second_owner request(session& s, own_pool& pool, device_ptr freed, stream_id str
 
 answer unsafe_or(const second_owner& o, const char* what, const char* otherwise)
 {
-    if (o.same && o.kernel_ran) return {"unsafe", level::broken, std::string("handed out again ") + what + ", under the running kernel"};
+    if (o.same && o.kernel_ran)
+        return {"unsafe", level::broken, std::string("handed out again ") + what + ", under the running kernel"};
     if (o.same) return {"not told", level::open, "the kernel had ended too early to tell"};
     return {otherwise, level::fine, std::string("not handed out ") + what + " while the kernel ran"};
 }
@@ -129,7 +130,10 @@ answer ask_window(session& s)
     const std::string evidence = "a block that is x times the request: " + tried;
     if (largest == ratios[std::size(ratios) - 1]) return {"any larger block", level::fine, evidence, {{"percent", 400}}};
     if (largest == 0) return {"not even an equal one", level::costly, evidence};
-    return {"at most " + exact_number(largest / 100.0) + " times", level::costly, evidence, {{"percent", static_cast<std::uint64_t>(largest)}}};
+    return {"at most " + exact_number(largest / 100.0) + " times",
+            level::costly,
+            evidence,
+            {{"percent", static_cast<std::uint64_t>(largest)}}};
 }
 
 /// Eight blocks, every other one freed: does a request of twice the size fit into the holes?
@@ -145,8 +149,8 @@ answer ask_remap(session& s)
     pool.take(2 * bytes);
     const std::uint64_t after = pool.reserved(), free_after = s.dev.query_memory().free_bytes;
     const std::uint64_t lost = free_before > free_after ? free_before - free_after : 0;
-    const std::string evidence = "128 MiB asked for, four holes of 64 MiB: reserved " + human_size(before) + " before, " + human_size(after) +
-                                 " after, " + human_size(lost) + " less free on the device";
+    const std::string evidence = "128 MiB asked for, four holes of 64 MiB: reserved " + human_size(before) + " before, " +
+                                 human_size(after) + " after, " + human_size(lost) + " less free on the device";
     if (lost > slack) return {"takes new memory", level::costly, evidence};
     return {"maps the holes together", level::fine, evidence};
 }

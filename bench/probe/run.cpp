@@ -52,7 +52,8 @@ struct probing_run {
     void ask(progress& shown, const std::atomic<bool>* stop)
     {
         std::vector<double> estimates;
-        for (const auto* p : probes) estimates.insert(estimates.end(), processes_of(*p, request, on.simulated), on.simulated ? 0.3 : process_seconds);
+        for (const auto* p : probes)
+            estimates.insert(estimates.end(), processes_of(*p, request, on.simulated), on.simulated ? 0.3 : process_seconds);
         shown.plan(estimates);
         std::size_t piece = 0;
         for (const auto* p : probes) {

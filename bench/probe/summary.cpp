@@ -20,7 +20,8 @@ summed_finding sum(const std::vector<const finding*>& answers)
     summed_finding all;
     for (const finding* f : answers) {
         ++all.verdicts[f->found.verdict];
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.best.found.verdict == f->found.verdict; });
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.best.found.verdict == f->found.verdict; });
         if (same == groups.end()) groups.push_back({*f, 1, 0});
         else ++same->said;
     }
@@ -47,14 +48,16 @@ probe_summary summarise(const probe_entry& probe, const std::vector<process_repo
     if (!probe.over_processes) return s;
     const finding joint = probe.over_processes(reports);
     for (auto& f : s.findings)
-        if (f.best.id == joint.id && f.best.found.how != level::broken) f = {joint, f.asked, f.asked, {{joint.found.verdict, f.asked}}};
+        if (f.best.id == joint.id && f.best.found.how != level::broken)
+            f = {joint, f.asked, f.asked, {{joint.found.verdict, f.asked}}};
     return s;
 }
 
 std::string evidence_of(const summed_finding& f)
 {
     if (f.asked < 2) return f.best.found.evidence;
-    const std::string share = f.said == f.asked ? std::to_string(f.asked) : std::to_string(f.said) + " of " + std::to_string(f.asked);
+    const std::string share =
+        f.said == f.asked ? std::to_string(f.asked) : std::to_string(f.said) + " of " + std::to_string(f.asked);
     return f.best.found.evidence + " (" + share + " processes)";
 }
 

@@ -183,7 +183,8 @@ TEST(probe, every_defect_has_a_symptom)
 {
     for (const defect d : test::all_defects()) {
         if (d == defect::first_pool_call_hangs || d == defect::first_pool_call_crashes) continue;    // these end the process
-        EXPECT_TRUE(std::any_of(std::begin(symptoms), std::end(symptoms), [&](const symptom& s) { return s.what == d; })) << test::to_string(d);
+        EXPECT_TRUE(std::any_of(std::begin(symptoms), std::end(symptoms), [&](const symptom& s) { return s.what == d; }))
+            << test::to_string(d);
         EXPECT_EQ(test::defect_named(test::to_string(d)), d);
     }
 }
@@ -230,7 +231,8 @@ TEST(probe_summary, a_defect_in_some_processes_is_the_verdict)
 
 TEST(probe_summary, else_what_most_processes_said)
 {
-    const process_report waits{{answered("wait.x", "waits", level::costly, "20 ms")}}, not_so{{answered("wait.x", "does not", level::fine, "1 us")}};
+    const process_report waits{{answered("wait.x", "waits", level::costly, "20 ms")}},
+        not_so{{answered("wait.x", "does not", level::fine, "1 us")}};
     const probe_summary s = summarise(find_probe("waits"), {waits, not_so, not_so});
     EXPECT_EQ(evidence_of(s.findings.at(0)), "1 us (2 of 3 processes)");
     EXPECT_EQ(s.findings[0].verdicts, (std::map<std::string, unsigned>{{"does not", 2}, {"waits", 1}}));

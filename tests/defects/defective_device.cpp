@@ -16,11 +16,12 @@ namespace vrambench::test {
 namespace {
 
 constexpr const char* names[] = {
-    "none", "first-pool-call-hangs", "first-pool-call-crashes", "pools-refuse", "threshold-ignored", "never-releases", "trim-ignored",
-    "trim-takes-pending", "growth-waits", "free-async-waits", "narrow-window", "reuse-without-order", "reuse-by-allocating-stream",
-    "reuse-after-earlier-event", "pool-memory-zeroed", "copies-lost", "fresh-memory-zeroed", "pool-destroy-keeps", "free-keeps", "failed-request-keeps",
-    "error-sticks", "granularity-lies", "tail-access-refused", "tail-access-missing", "reservations-clash", "handles-refused",
-    "unmap-breaks-neighbours", "kept-handle-is-stale", "unmap-keeps", "step-attribute-wrong"};
+    "none", "first-pool-call-hangs", "first-pool-call-crashes", "pools-refuse", "threshold-ignored", "never-releases",
+    "trim-ignored", "trim-takes-pending", "growth-waits", "free-async-waits", "narrow-window", "reuse-without-order",
+    "reuse-by-allocating-stream", "reuse-after-earlier-event", "pool-memory-zeroed", "copies-lost", "fresh-memory-zeroed",
+    "pool-destroy-keeps", "free-keeps", "failed-request-keeps", "error-sticks", "granularity-lies", "tail-access-refused",
+    "tail-access-missing", "reservations-clash", "handles-refused", "unmap-breaks-neighbours", "kept-handle-is-stale",
+    "unmap-keeps", "step-attribute-wrong"};
 static_assert(std::size(names) == static_cast<std::size_t>(defect::count));
 
 /// Address ranges, each with its length.
@@ -66,7 +67,10 @@ public:
     const std::vector<hazard>& hazards() const override { return lost_.empty() && inner_ ? inner_->hazards() : lost_; }
     std::uint64_t hazard_count() const override { return lost_.size() + (inner_ ? inner_->hazard_count() : 0); }
 
-    void read_lost(std::uint32_t block) { lost_.push_back({"pattern-mismatch", 0, UINT64_MAX, "block " + std::to_string(block) + " reads as zeros"}); }
+    void read_lost(std::uint32_t block)
+    {
+        lost_.push_back({"pattern-mismatch", 0, UINT64_MAX, "block " + std::to_string(block) + " reads as zeros"});
+    }
 
 private:
     block_observer* inner_;
@@ -275,11 +279,11 @@ void defective_device::after_sync()
 void defective_device::trim_pool(pool_id pool, std::uint64_t keep)
 {
     if (is(defect::trim_ignored)) return;
-    if (is(defect::trim_takes_pending)) {    // the inner device is only asked for what is free: it gives as much as if all were done
+    if (is(defect::trim_takes_pending)) {    // seen from outside: all is given back, and a kernel runs on
         const std::int64_t until = inner().busy_until_ps();
         inner().sync_device();
         inner().trim_pool(pool, keep);
-        if (until > 0) inner().launch(0, 20'000'000'000, {});    // the kernel that was still running
+        if (until > 0) inner().launch(0, 20'000'000'000, {});
         return;
     }
     inner().trim_pool(pool, keep);
@@ -338,7 +342,8 @@ device_ptr defective_device::malloc_async(std::uint64_t bytes, pool_id pool, str
     blocks_[p] = {bytes, pool, stream};
     pools_[pool].streams.insert(stream);
     losing_.cut(p, bytes);
-    if (is(defect::pool_memory_zeroed) && pools_[pool].settings.threshold == 0 && pools_[pool].streams.size() > 1) losing_.add(p, bytes);
+    if (is(defect::pool_memory_zeroed) && pools_[pool].settings.threshold == 0 && pools_[pool].streams.size() > 1)
+        losing_.add(p, bytes);
     return p;
 }
 
@@ -368,7 +373,8 @@ std::vector<defect> all_defects()
 defect defect_named(std::string_view name)
 {
     const auto it = std::find(std::begin(names), std::end(names), name);
-    if (it == std::end(names)) throw input_error("no defect " + in_quotes(name) + did_you_mean(name, {std::begin(names), std::end(names)}));
+    if (it == std::end(names))
+        throw input_error("no defect " + in_quotes(name) + did_you_mean(name, {std::begin(names), std::end(names)}));
     return static_cast<defect>(it - std::begin(names));
 }
 
