@@ -8,6 +8,7 @@ namespace {
 
 pool_id open_pool(device& dev, std::uint64_t threshold, bool own_pool)
 {
+    if (const std::string& why = dev.info().why_no_pools; !why.empty()) throw unsupported_error(why);
     if (!dev.info().has_pools) throw unsupported_error("the device has no stream-ordered memory pools");
     if (own_pool) return dev.create_pool({.threshold = threshold});
     const pool_id pool = dev.default_pool();

@@ -9,6 +9,7 @@ namespace {
 std::uint64_t unit_for(const device& dev, std::uint64_t growth_unit)
 {
     const std::uint64_t granularity = dev.info().vmm_granularity;
+    if (const std::string& why = dev.info().why_no_virtual_memory; !why.empty()) throw unsupported_error(why);
     if (granularity == 0) throw unsupported_error("the device has no virtual memory management");
     return growth_unit == 0 ? granularity : round_up(growth_unit, granularity);
 }

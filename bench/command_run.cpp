@@ -282,6 +282,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
         ->allow_extra_args(false);
     app.add_option("--kernel-scale", r.kernel_scales, "multiplies kernel times, as 0.5,1,2")->allow_extra_args(false);
     app.add_flag("--no-reference", o.no_reference, "do not run `ideal`; drops added time and what depends on it");
+    app.add_flag("--force", r.force, "run async or vmm even where the driver's pools or virtual memory fail their probe (see probe)");
     app.add_flag("--in-process", o.in_process, "repetitions run in this process, for debuggers (always so on sim)");
     app.add_option("--timeout", o.timeout, "of one repetition, as 60s (default: 300s on a card, none on sim)");
     app.add_flag("--resume", o.resume, "go on with the result file that --out names");

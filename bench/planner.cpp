@@ -2,6 +2,7 @@
 
 #include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
+#include "bench/probe/run.hpp"
 #include "bench/remote.hpp"
 #include "bench/traffic_target.hpp"
 #include "bench/vram_limit.hpp"
@@ -102,21 +103,27 @@ struct answer {
     std::string target;
 };
 
-/// A card is asked once: what it reaches serves every process of the run.
-answer answer_of(const std::string& typed, const std::optional<launcher_rank>& rank)
+std::string found_text(const std::string& failed) { return failed.empty() ? "works" : failed; }
+
+/// A card is asked once: what it reaches, and what of it works, serves every process of the run.
+answer answer_of(const run_request& request)
 {
-    device_choice on = answering_device(typed, rank ? rank->local_rank : 0);
+    device_choice on = answering_device(request.device, request.rank ? request.rank->local_rank : 0);
     if (on.simulated) return {on, open_device(on, {})->info(), simulated_target(on.name)};
     auto [info, rates] = ask_device_and_rates(on);
     if (rates) use_rates(info, *rates);
     on.rates = rates;
+    const failed_features failed = probing::quick_check(on);
+    info.facts["probe_pools"] = found_text(failed.pools);
+    info.facts["probe_virtual_memory"] = found_text(failed.virtual_memory);
+    if (!request.force) on.failed = failed;
     return {on, info, card_target(info)};
 }
 
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : plan_builder(request, document, answer_of(request.device, request.rank))
+        : plan_builder(request, document, answer_of(request))
     {
     }
     plan_builder(const run_request& request, run_document& document, answer on)

@@ -32,6 +32,7 @@ struct run_request {
     std::optional<launcher_rank> rank;           ///< measure only this rank's share, on its card where the device is `auto`
     std::uint64_t seed = 1;
     bool reference = true;
+    bool force = false;                          ///< run what fails the probe of the driver, too
     std::uint64_t timeout_ms = 0;
     run_size size = run_size::normal;
     std::string filter;                          ///< --benchmark_filter; empty: everything

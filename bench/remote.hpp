@@ -3,6 +3,7 @@
 
 #include "bench/costs/cost_report.hpp"
 #include "bench/plan.hpp"
+#include "bench/probe/probe.hpp"
 #include "bench/runner.hpp"
 #include "device/device.hpp"
 
@@ -41,6 +42,11 @@ struct cost_answer {
 /// Throws run_interrupted. `timeout` 0: none.
 cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std::chrono::milliseconds timeout,
                                    const std::atomic<bool>* stop);
+
+/// One process of a probe. One that dies has told what it found before, and the question that it died with is a finding:
+/// `crashed` or `hung`. Throws run_interrupted. `timeout` 0: none.
+probing::process_report probe_in_child(const device_choice& choice, const probing::probe_entry& probe, bool quick,
+                                       std::chrono::milliseconds timeout, const std::atomic<bool>* stop);
 
 /// The child: reads the request from standard input, writes the answer to descriptor 3. Returns the exit code.
 int child_main(const std::string& what);

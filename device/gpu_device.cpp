@@ -49,6 +49,7 @@ public:
         state(block).written = false;
     }
     void freed(std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t) override {}
+    void moved(std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t) override {}
     const std::vector<hazard>& hazards() const override { return found_; }
     /// Asks the device: synchronise first.
     std::uint64_t hazard_count() const override
@@ -118,6 +119,7 @@ public:
     void release(vmm_handle handle) override;
 
     void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override;
+    void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override;
     void capture_begin(stream_id stream) override;
     void capture_end(stream_id stream, graph_id graph) override;
     void graph_launch(graph_id graph, stream_id stream) override;
@@ -148,6 +150,7 @@ private:
         volatile std::uint8_t* at_;
     };
 
+    void learn_features();
     bool served(driver_call call, int code);
     void may_have_taken_memory();
     void warm_up();
@@ -167,7 +170,6 @@ private:
     properties properties_{};
     virtual_memory virtual_;
     management management_;
-    bool has_virtual_ = false;
     std::vector<stream_t> streams_;
     std::vector<event_t> events_;
     std::vector<pool_t> pools_;                 ///< by pool_id; null once destroyed
@@ -224,16 +226,13 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.raw_margin = info_.handle_margin = 1179649;
     info_.pool_step = 32 * MiB;
     info_.pool_margin = 2 * MiB;
-    info_.has_pools = properties_.pools;
-    has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
-    std::size_t granularity = 0;
-    if (has_virtual_ && virtual_.granularity(&granularity, ordinal) == 0) info_.vmm_granularity = granularity;
-    int driver = 0, runtime = 0;
-    driver_version(&driver), runtime_version(&runtime);
+    learn_features();
+    int driver = 0, runtime = 0, devices = 1;
+    driver_version(&driver), runtime_version(&runtime), device_count(&devices);
     info_.facts = {{"driver_version", std::to_string(driver)}, {"runtime_version", std::to_string(runtime)},
                    {"architecture", std::to_string(properties_.major) + "." + std::to_string(properties_.minor)},
                    {"multiprocessors", std::to_string(properties_.multiprocessors)}, {"ecc", properties_.ecc ? "on" : "off"},
-                   {"integrated", properties_.integrated ? "yes" : "no"}};
+                   {"integrated", properties_.integrated ? "yes" : "no"}, {"devices", std::to_string(devices)}};
     use_rates(info_, options_.rates.value_or(card_rates{}));
     char bus[32] = {};
     check(driver_call::memory_info, bus_id(bus, sizeof bus, ordinal));
@@ -251,7 +250,7 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     check(driver_call::malloc, fill(report_, 0, sizeof(mismatch_report)));
     if (options_.check != integrity_check::off) keeper_ = std::make_unique<pattern_keeper>(report_);
     set_streams(1);
-    warm_up();
+    if (options_.warm_up) warm_up();
     measure_stamp_cost();
     reset_activity();
 }
@@ -269,6 +268,22 @@ gpu_device::~gpu_device()
     for (auto* b : ballast_) gpu::free(b);
     gpu::free(stamps_);
     gpu::free(report_);
+}
+
+/// What the driver states, and what of it is used.
+void gpu_device::learn_features()
+{
+    const bool has_virtual = virtual_.load() && virtual_.supported(ordinal_);
+    info_.claims = {{"memory pools", properties_.pools ? "yes" : "no"}, {"virtual memory", has_virtual ? "yes" : "no"}};
+    info_.why_no_pools = options_.failed.pools;
+    info_.why_no_virtual_memory = options_.failed.virtual_memory;
+    info_.has_pools = properties_.pools && info_.why_no_pools.empty();
+    if (!has_virtual || !info_.why_no_virtual_memory.empty()) return;
+    std::size_t bytes = 0;
+    if (virtual_.granularity(&bytes, ordinal_) == 0) info_.vmm_granularity = bytes;
+    if (virtual_.smallest_granularity(&bytes, ordinal_) == 0) info_.vmm_smallest = bytes;
+    info_.claims["granularity, recommended"] = std::to_string(info_.vmm_granularity);
+    info_.claims["granularity, minimum"] = std::to_string(info_.vmm_smallest);
 }
 
 /// Every kind of call once, so that none of its first-time costs falls into a timed call. The allocator is never warmed.
@@ -649,6 +664,13 @@ void gpu_device::graph_launch(graph_id graph, stream_id stream)
     replayed_ = true;
     check(driver_call::graph_launch, gpu::graph_launch(graphs_.at(graph), streams_[stream]));
     count(driver_call::graph_launch);
+}
+
+void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
+{
+    check(driver_call::sync, device_sync());
+    check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
+    check(driver_call::sync, device_sync());
 }
 
 // -- measurement

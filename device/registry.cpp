@@ -191,9 +191,10 @@ std::unique_ptr<device> open_plain(const device_choice& choice, const device_opt
     if (choice.kind == "sim") return open_sim(choice, options);
 #if defined(VRAMBENCH_HAVE_CUDA)
     if (choice.kind == "cuda") {
-        device_options with_rates = options;
-        with_rates.rates = choice.rates;
-        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, with_rates, options.current_call);
+        device_options with_findings = options;
+        with_findings.rates = choice.rates;
+        with_findings.failed = choice.failed;
+        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, with_findings, options.current_call);
     }
 #endif
     throw input_error("no device " + in_quotes(choice.spec) + " in this build");

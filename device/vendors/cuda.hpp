@@ -80,6 +80,7 @@ inline int malloc(void** p, std::size_t n) { return cudaMalloc(p, n); }
 inline int free(void* p) { return cudaFree(p); }
 inline int free_memory(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }
 inline int fill(void* p, int value, std::size_t n) { return cudaMemset(p, value, n); }
+inline int copy_within(void* to, const void* from, std::size_t n) { return cudaMemcpy(to, from, n, cudaMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost); }
 
 // -- stream-ordered memory
@@ -141,6 +142,11 @@ public:
     {
         const CUmemAllocationProp p = properties_of(device);
         return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    }
+    int smallest_granularity(std::size_t* bytes, int device)
+    {
+        const CUmemAllocationProp p = properties_of(device);
+        return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     }
     int reserve(std::uint64_t* p, std::size_t n)
     {
