@@ -233,7 +233,7 @@ json parse_result(const std::string& path)
 
 json device_json(const device_choice& d)
 {
-    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+    return {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", gives_simulated_results(d)}};
 }
 
 json allocator_json(const allocator_choice& a)

@@ -147,6 +147,8 @@ std::vector<std::string> gpu_kinds()
     return kinds;
 }
 
+bool gives_simulated_results(const device_choice& choice) { return choice.simulated || choice.name.starts_with("simulated "); }
+
 const std::vector<const entry*>& device_entries()
 {
     static const std::vector<const entry*> all = [] {

@@ -25,6 +25,10 @@ struct device_choice {
     std::optional<card_rates> rates = {};   ///< a GPU's, as measured when the run was planned; one set for all of its processes
 };
 
+/// Whether what the device measures is simulated: `sim`, or a card of a runtime that stands in for a vendor's, which calls itself
+/// "simulated ...". Such a result is never written down as a GPU's.
+bool gives_simulated_results(const device_choice& choice);
+
 enum class integrity_check : std::uint8_t { off, sample, full };
 
 struct device_options {
