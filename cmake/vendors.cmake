@@ -4,6 +4,8 @@ set(VRAMBENCH_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: AUTO, ON or OFF")
 set(VRAMBENCH_HIP AUTO CACHE STRING "Build for AMD GPUs: AUTO, ON or OFF")
 set(VRAMBENCH_MUSA AUTO CACHE STRING "Build for Moore Threads GPUs: AUTO, ON or OFF")
 
+option(VRAMBENCH_VENDOR_WERROR "Treat warnings in the GPU back ends as errors" ${VRAMBENCH_WERROR})
+
 # vendor_found(CUDA "toolkit 13.0") or vendor_missing(CUDA "no nvcc"): notes it, and says so.
 macro(vendor_found vendor how)
   set(VRAMBENCH_HAVE_${vendor} ON)

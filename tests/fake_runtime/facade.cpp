@@ -79,7 +79,7 @@ gpu_error GPU(GetDeviceProperties)(gpu_properties* p, int)
 }
 gpu_error GPU(DeviceGetPCIBusId)(char* text, int size, int)
 {
-    return call("DeviceGetPCIBusId", [&] { std::snprintf(text, static_cast<std::size_t>(size), "ffff:ff:1f.0"); });
+    return call("DeviceGetPCIBusId", [&] { std::snprintf(text, static_cast<std::size_t>(size), "0000:0a:00.0"); });
 }
 gpu_error GPU(DeviceSynchronize)() { return call("DeviceSynchronize", [] { r().current().sync_device(); }); }
 
@@ -207,6 +207,7 @@ gpu_error GPU(GraphExecDestroy)(gpu_graph_exec x) { return call("GraphExecDestro
 // -- for tests
 
 void GPU(FakeControl)(const char* settings) { r().control(settings); }
+void GPU(FakeArm)(const char* settings) { r().arm(settings); }
 const char* GPU(FakeReport)(const char* what) { return r().report(what); }
 
 }  // extern "C"

@@ -67,7 +67,11 @@ void card::catch_up()
 void card::last_as_long()
 {
     if (!how_.pace) return;
-    std::this_thread::sleep_until(real_began_ + std::chrono::nanoseconds((device_->clock().now_ps() - virtual_began_ps_) / 1000));
+    const auto end = real_began_ + std::chrono::nanoseconds((device_->clock().now_ps() - virtual_began_ps_) / 1000);
+    constexpr std::chrono::milliseconds oversleeping{2};    // what a busy machine adds to a sleep
+    std::this_thread::sleep_until(end - oversleeping);
+    while (std::chrono::steady_clock::now() < end) {
+    }
 }
 
 // -- streams and events

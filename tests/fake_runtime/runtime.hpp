@@ -27,6 +27,8 @@ public:
 
     /// Sets switches and forgets calls, log and cards, as a new process would. What still lives on the cards is lost.
     void control(const char* settings);
+    /// Sets switches in the middle of things.
+    void arm(const char* settings) { how_.apply(settings); }
     /// "log": one line a driver call, as to_string(driver_call) and its bytes. "alive": what was not given back. "calls": names of
     /// the calls made, one a line. Valid until the next question.
     const char* report(const std::string& what);

@@ -1,6 +1,7 @@
 #pragma once
 // How a fake runtime is set: by the environment variable VRAMBENCH_FAKE_RUNTIME when a process first calls it, and by a test
-// through `cudaFakeControl` or `hipFakeControl`. Both take "key=value;key=value":
+// through `cudaFakeControl` (as if the process began anew) or `cudaFakeArm` (in the middle of things), or hip's. All take
+// "key=value;key=value":
 //
 //   device=SPEC       the simulated device behind it, as --device takes it (sim:h200)
 //   devices=N         how many of them there are (1)
