@@ -222,6 +222,7 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
     std::size_t granularity = 0;
     if (has_virtual_ && virtual_.granularity(&granularity, ordinal) == 0) info_.vmm_granularity = granularity;
+    take_last_error();    // what a card does not have is no failure of the calls to come
     int driver = 0, runtime = 0;
     driver_version(&driver), runtime_version(&runtime);
     info_.facts = {{"driver_version", std::to_string(driver)}, {"runtime_version", std::to_string(runtime)},

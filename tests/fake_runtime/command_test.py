@@ -39,13 +39,14 @@ class OverFakes(cli.CommandTest):
             self.assertEqual(len(answer.err.splitlines()), 1, answer)
             self.assertIn(f"no device '{kind}:0'", answer.err)
 
-    def test_a_pool_call_that_kills_is_an_outcome(self):
+    def test_a_driver_call_that_fails_is_an_outcome(self):
+        """The first of the trace's own; the device's first calls, which are the same in every process, come before it."""
         for kind in KINDS:
-            answer = self.on(kind, "--allocator", "async", "--no-reference", "--in-process", fake="fail=MemPoolCreate:1:999")
+            answer = self.on(kind, "--allocator", "async", "--no-reference", fake="fail=MallocFromPoolAsync:2:999")
             self.assertEqual(answer.code, 1, answer)
-            cell = cli.read_json(self.folder / "run.json")["cells"][0]
-            self.assertEqual(cell["outcome"]["status"], "crashed")
-            self.assertIn("(999)", cell["outcome"]["message"])
+            outcome = cli.read_json(self.folder / "run.json")["cells"][0]["outcome"]
+            self.assertIn(outcome["status"], ("crashed", "unsupported"))    # the latter where the driver was probed first
+            self.assertIn("(999)", outcome["message"])
             (self.folder / "run.json").unlink()
 
 

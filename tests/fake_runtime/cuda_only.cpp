@@ -13,7 +13,7 @@ using vrambench::fake::runtime;
 
 namespace {
 
-template <class F> CUresult call(const char* name, F body) { return static_cast<CUresult>(runtime::the().call(name, body)); }
+template <class F> CUresult call(const char* name, F body) { return static_cast<CUresult>(runtime::the().driver_call(name, body)); }
 vrambench::fake::card& card() { return runtime::the().current(); }
 
 void put_memory(unsigned long long* where, std::uint64_t p)

@@ -48,10 +48,27 @@ int runtime::finish(int code)
     return code;
 }
 
+bool runtime::is_to_fail(const std::string& name)
+{
+    fault& f = how_.fail;
+    if ((f.call != name && f.call != "any") || f.in == 0) return false;
+    if (f.in > 1) return --f.in, false;
+    if (!f.stays) f.in = 0;
+    return true;
+}
+
+int runtime::driver_call(const char* name, const std::function<void()>& body)
+{
+    const int before = last_error_;
+    const int code = call(name, body);
+    last_error_ = before;
+    return code;
+}
+
 int runtime::question(const char* name, const std::function<void()>& body)
 {
     calls_.emplace_back(name);
-    if ((how_.fail.call == name || how_.fail.call == "any") && how_.fail.in > 0 && --how_.fail.in == 0) return finish(how_.fail.code);
+    if (is_to_fail(name)) return finish(how_.fail.code);
     try {
         body();
         return 0;

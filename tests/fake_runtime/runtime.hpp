@@ -17,6 +17,8 @@ public:
 
     /// Runs `body` as the call `name` ("Malloc"): faults and a broken card first, what it throws becomes a status.
     int call(const char* name, const std::function<void()>& body);
+    /// The same for a call of CUDA's driver, which leaves the runtime's last error as it is.
+    int driver_call(const char* name, const std::function<void()>& body);
     /// The same for a call that concerns no card.
     int question(const char* name, const std::function<void()>& body);
     int take_last_error();
@@ -42,6 +44,7 @@ public:
 private:
     runtime();
     int finish(int code);
+    bool is_to_fail(const std::string& name);
 
     switches how_;
     std::vector<std::string> log_, calls_;

@@ -31,7 +31,7 @@ fault parse_fault(const std::string& text)
     if (text.empty()) return {};
     const auto parts = split(text, ':');
     if (parts.size() != 3) refuse(text);
-    return {parts[0], std::stoull(parts[1]), std::stoi(parts[2])};
+    return {parts[0], std::stoull(parts[1]), parts[1].ends_with('+'), std::stoi(parts[2])};
 }
 
 std::set<std::string, std::less<>> parse_defects(const std::string& text)

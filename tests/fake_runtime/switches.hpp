@@ -8,8 +8,8 @@
 //   driver=N          version of the driver, as the runtime numbers it; 0: none (CUDA only)
 //   pace=0|1          1: virtual time keeps up with real time and the other way round, so that calls last as long as they say;
 //                     0: calls return at once (1)
-//   fail=CALL:N:CODE  the N-th call of CALL from now on (1 is the next) answers CODE; CALL is a runtime's name without its
-//                     prefix (Malloc, MemPoolCreate), "any" for every call; empty: none
+//   fail=CALL:N:CODE  the N-th call of CALL from now on (1 is the next) answers CODE; with N+ every one from the N-th on does. CALL
+//                     is a runtime's name without its prefix (Malloc, MemPoolCreate), "any" for every call; empty: none
 //   defects=A+B       what the driver does wrong, by the names of the table below; empty: nothing
 
 #include <cstdint>
@@ -49,7 +49,8 @@ inline constexpr defect defects[] = {
 
 struct fault {
     std::string call;                ///< empty: none
-    std::uint64_t in = 0;            ///< calls until it happens
+    std::uint64_t in = 0;            ///< calls until it happens; 0: no more
+    bool stays = false;              ///< and from then on
     int code = 0;
 };
 
