@@ -212,6 +212,34 @@ TEST_P(gpu_device_over, rates_are_measured)
     EXPECT_THAT(little.bytes_source, HasSubstr("too little memory"));
 }
 
+TEST_P(gpu_device_over, rates_that_cannot_be_measured)
+{
+    const auto d = open();
+    vendor().arm("fail=Malloc:1+:2");
+    const card_rates none = d->measure_rates().value();
+    EXPECT_EQ(none.bytes_per_second + none.flops_per_second, 0u);
+    EXPECT_THAT(none.bytes_source, HasSubstr("too little memory"));
+    EXPECT_THAT(none.flops_source, HasSubstr("no memory is free"));
+    vendor().arm("fail=Launch:1:999");
+    EXPECT_THROW(d->measure_rates(), device_error);
+}
+
+/// NVIDIA's management library has a stand-in beside these tests; AMD's is not read.
+TEST_P(gpu_device_over, clocks_are_read_or_the_facts_say_why_not)
+{
+    const auto d = open();
+    const auto now = d->condition();
+    const std::string fact = d->info().facts.at("clocks");
+    if (std::string(vendor().kind) == "cuda") {
+        ASSERT_TRUE(now) << fact;
+        EXPECT_EQ(now->sm_mhz, 1980u);
+        EXPECT_THAT(now->held_by, ::testing::ElementsAre("idle", "power-cap"));
+    } else {
+        EXPECT_FALSE(now);
+        EXPECT_THAT(fact, HasSubstr("of this vendor is not read"));
+    }
+}
+
 TEST_P(gpu_device_over, devices_that_are_not_there)
 {
     const std::string name = "no device '" + vendor().device() + "': ";
