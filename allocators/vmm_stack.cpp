@@ -35,7 +35,9 @@ allocation vmm_stack::allocate(std::uint64_t bytes, std::uint64_t, stream_id)
         const failure why = grow(missing);
         if (why != failure::none) {
             counter_.failed();
-            return {.why = why, .work = 1, .asked_bytes = missing};
+            const std::uint64_t kept = round_up(used_, unit_);    // whole units beyond it could go back
+            return {.why = why, .work = 1, .asked_bytes = round_up(used_ + size, unit_) - kept,
+                    .beside_bytes = device_.info().handle_margin};
         }
         how = path::grow;
     }

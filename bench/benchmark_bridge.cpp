@@ -199,6 +199,8 @@ reported_cell reported(const run_document& run, const cell& c)
     else if (m.cold.result->what != status::completed) r.error = clean(in_words(*m.cold.result));
     else if (!m.cold.numbers) r.error = "no timed repetition";
     if (!r.error.empty()) return r;
+    if (!c.on.times_known) r.error = "no times: what a call costs on this device is not known";
+    if (!r.error.empty()) return r;
     r.seconds = cold_samples(c);
     if (*std::min_element(r.seconds.begin(), r.seconds.end()) <= 0) r.error = "took no time";   // again a division
     r.counters = counters_of(c, *m.cold.numbers);

@@ -55,6 +55,9 @@ public:
     calibration_run(const probe_options& o, const command_line& line)
         : on_(answering_device(o.device)), quick_(o.quick), timeout_(timeout_of(o)), out_(o.out)
     {
+        if (!on_.times_known)
+            throw input_error("--costs: what calls cost on " + printable(on_.spec) + " is not known: there is nothing to measure (vrambench run "
+                              "asks it for bytes and outcomes)");
         how_.command = line.arguments;
         how_.date = today();
         how_.name = o.name;
@@ -108,7 +111,7 @@ int probe(const probe_options& o, const command_line& line)
 {
     if (!o.costs) throw input_error("probe: say what to measure: --costs (vrambench probe --help)");
     calibration_run run(o, line);
-    if (!o.out.empty()) check_writable(o.out);
+    if (!o.out.empty()) check_replaceable(o.out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     const interrupt_guard interrupt;
     try {

@@ -52,6 +52,7 @@ struct recovery_metrics {
     number failures, recoveries, flushes, flushed_bytes, evictions, evicted_bytes, bytes_given_back;
     double drain_sync = 0, drain_free = 0, drain_allocate = 0;
     double idle_sync = 0, idle_free = 0, idle_allocate = 0;
+    bool has_times = true;                   ///< false: the six above are not known
 };
 
 /// The numbers of a pass that completed. Absent ones could not be derived (no reference, no such phase, not known).
@@ -89,6 +90,8 @@ struct pass_metrics {
     std::optional<pass_numbers> numbers;     ///< completed, and a timed repetition was used
     std::optional<reached_values> reached;   ///< not completed
     std::vector<std::uint64_t> cached_blocks;     ///< when the pass ended, at the failure where it failed
+    std::uint64_t recovered = 0;             ///< recoveries of the repetition from which first_recoveries are
+    std::vector<recovery_record> first_recoveries;   ///< of the first used repetition, or of that which gives the outcome
     std::uint64_t hazard_count = 0;          ///< the most that one repetition saw
 };
 
@@ -97,7 +100,8 @@ struct cell_metrics {
     std::optional<pass_metrics> steady;      ///< where a repetition has a steady pass
 };
 
-/// `reference` may be null, or the cell itself. Repetitions are paired by index.
+/// `reference` may be null, or the cell itself. A repetition is paired with the reference of its own process,
+/// else with the repetition of `reference` that has its index.
 cell_metrics derive(const cell& c, const cell* reference);
 
 /// The reference for `c`: same device, workload, kernels, kernel scale and mode. Null where the run has none.

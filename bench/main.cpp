@@ -82,6 +82,7 @@ int main(int argc, char** argv)
     add_list(app, chosen);
     add_trace(app, line, chosen);
     add_show(app, chosen);
+    add_results(app, line, chosen);
     add_probe(app, line, chosen);
     add_child(app, chosen);
     refuse_empty_values(app);

@@ -141,16 +141,17 @@ json calls_json(const call_numbers& calls)
 
 json recovery_json(const recovery_metrics& r)
 {
-    return {{"failures", to_json_value(r.failures)},
+    json j = {{"failures", to_json_value(r.failures)},
             {"recoveries", to_json_value(r.recoveries)},
             {"flushes", to_json_value(r.flushes)},
             {"flushed_bytes", to_json_value(r.flushed_bytes)},
             {"evictions", to_json_value(r.evictions)},
             {"evicted_bytes", to_json_value(r.evicted_bytes)},
-            {"bytes_given_back", to_json_value(r.bytes_given_back)},
-            {"recovery_ns",
-             {{"drain", {{"sync", r.drain_sync}, {"free", r.drain_free}, {"allocate", r.drain_allocate}}},
-              {"idle", {{"sync", r.idle_sync}, {"free", r.idle_free}, {"allocate", r.idle_allocate}}}}}};
+            {"bytes_given_back", to_json_value(r.bytes_given_back)}};
+    if (r.has_times)
+        j["recovery_ns"] = {{"drain", {{"sync", r.drain_sync}, {"free", r.drain_free}, {"allocate", r.drain_allocate}}},
+                            {"idle", {{"sync", r.idle_sync}, {"free", r.idle_free}, {"allocate", r.idle_allocate}}}};
+    return j;
 }
 
 json numbers_json(const pass_numbers& n)

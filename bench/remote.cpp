@@ -158,6 +158,7 @@ void child_measure(const json& request)
     run_controls controls;
     controls.current_call = shared_call();
     controls.cold_only = request.value("cold_only", false);
+    controls.reference = request.value("reference", false);
     const repetition r = run_repetition(c, controls, what);
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
@@ -214,16 +215,32 @@ std::optional<device_info> try_device(const device_choice& choice)
     }
 }
 
-device_choice answering_device(const std::string& typed)
+namespace {
+
+std::optional<device_choice> answering_gpu(const std::string& kind, std::uint64_t number)
+{
+    device_choice c = choose_device(kind + ":" + std::to_string(number));
+    const auto info = try_device(c);
+    if (!info) return std::nullopt;
+    c.name = info->name;
+    return c;
+}
+
+std::optional<device_choice> gpu_of(const std::string& kind, std::uint64_t local_rank)
+{
+    if (auto c = answering_gpu(kind, local_rank)) return c;
+    std::uint64_t count = 0;
+    while (count < local_rank && answering_gpu(kind, count)) ++count;
+    return count == 0 ? std::nullopt : answering_gpu(kind, local_rank % count);
+}
+
+}  // namespace
+
+device_choice answering_device(const std::string& typed, std::uint64_t local_rank)
 {
     if (typed == "auto")
-        for (const auto& kind : gpu_kinds()) {
-            device_choice c = choose_device(kind + ":0");
-            if (const auto info = try_device(c)) {
-                c.name = info->name;
-                return c;
-            }
-        }
+        for (const auto& kind : gpu_kinds())
+            if (auto c = gpu_of(kind, local_rank)) return *c;
     device_choice c = choose_device(typed);
     if (!c.simulated) c.name = ask_device(c).name;
     return c;
@@ -233,6 +250,7 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
 {
     json request = cell_request(c, what);
     if (controls.cold_only) request["cold_only"] = true;
+    if (controls.reference) request["reference"] = true;
     const child_result r = run_child(answering_program(), {"child", "measure"}, request.dump(), controls.timeout, controls.stop);
     if (r.how == child_result::end::interrupted) throw run_interrupted();
     if (r.how != child_result::end::answered) return without_answer(r, what, controls.timeout);

@@ -24,9 +24,10 @@ std::optional<device_info> try_device(const device_choice& choice);
 /// The same and what the GPU reaches, which takes some seconds. No rates where they cannot be measured. Throws input_error.
 std::pair<device_info, std::optional<card_rates>> ask_device_and_rates(const device_choice& choice);
 
-/// The device as chosen, or for `auto` the first GPU that answers, else the simulator. A GPU is named as it calls itself.
+/// The device as chosen, or for `auto` a GPU that answers, else the simulator. A GPU is named as it calls itself. Of several GPUs
+/// `auto` takes number `local_rank`, counted round where there are fewer: a launcher may show each process only its own.
 /// Throws input_error where a GPU that was named is not there.
-device_choice answering_device(const std::string& typed);
+device_choice answering_device(const std::string& typed, std::uint64_t local_rank = 0);
 
 /// One repetition in a child. A child that dies is `crashed`, one that outlasts the timeout `timeout`, one whose answer
 /// makes no sense `crashed`: all are repetitions. Throws run_interrupted.

@@ -20,6 +20,10 @@ nlohmann::json to_json(const run_document& run);
 /// only and cannot be opened. Throws input_error or a json exception for anything else.
 run_document run_from_json(const nlohmann::json& document);
 
+/// The text of a result file as JSON, of whatever kind and version. Throws input_error with one line for a file that is missing,
+/// empty or cut off.
+nlohmann::json parse_result(const std::string& path);
+
 /// Reads a result file, for --resume and for later comparison. Throws input_error with one line for a file that is
 /// missing, empty, cut off, not a result file, or of another version.
 run_document read_result(const std::string& path);
@@ -35,7 +39,7 @@ public:
 private:
     /// What a cell's text depends on: repetitions are only ever added, or marked as disturbed.
     struct state {
-        std::string id;
+        std::string id, stopped;
         std::uint64_t repetitions = 0, disturbed = 0, reference_repetitions = 0, reference_disturbed = 0;
         bool operator==(const state&) const = default;
     };

@@ -29,9 +29,11 @@ struct table_row {
 };
 
 struct table_group {
+    std::string title;                       ///< the workload's name and what not every table shows; empty where there is one table
     std::string workload;                    ///< canonical spec
     std::string facts;                       ///< "simulated h200, limit 512 MiB, 8,192 tokens, ..."
     bool per_token = true;
+    std::vector<std::string> traits;         ///< "key=value" of the workload, "limit 512MiB", "kernels hold": what tells tables apart
     std::vector<std::string> kinds;          ///< of phases, where tokens are of more than one: prefill, decode, replay
     std::vector<table_row> rows;
 };
@@ -40,6 +42,10 @@ struct table_group {
 /// reference is the last row. With a filter (a regular expression) only groups of which a cell's benchmark name matches.
 /// Throws input_error where it is none.
 std::vector<table_group> table_groups(const run_document& run, const std::string& filter = {});
+
+/// One line for each simulated device of which something is not known: its times, or whether its pool decides so. Of the
+/// groups that the filter leaves.
+std::vector<std::string> device_notes(const run_document& run, const std::string& filter = {});
 
 /// How to read the table.
 inline constexpr const char* table_legend =

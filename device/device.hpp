@@ -62,10 +62,13 @@ struct device_info {
     std::string name;                        ///< "h200"
     std::string spec;                        ///< canonical
     bool simulated = false;
+    bool times_known = true;                 ///< false: a simulated card whose calls nobody timed; its clock means nothing
     std::uint64_t total_bytes = 0;
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
     std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
+    std::uint64_t raw_margin = 0;            ///< a raw allocation is had only while this much stays free beside it, bytes,
+    std::uint64_t handle_margin = 0;         ///< and a handle of virtual memory
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t pool_step = 1;             ///< they take memory of the device in multiples of this, bytes,
     std::uint64_t pool_margin = 0;           ///< and only while this much stays free beside it
@@ -210,6 +213,8 @@ public:
     virtual driver_call_counts refused_calls() const { return refused_; }
     /// Whether the last call that takes memory was refused by an injected fault, not for want of memory.
     virtual bool refused_on_purpose() const { return false; }
+    /// An adaptor that injects faults refuses and counts nothing while they are suspended.
+    virtual void suspend_faults(bool) {}
 
 protected:
     void count(driver_call call) { ++calls_[static_cast<std::size_t>(call)]; }

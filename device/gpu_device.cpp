@@ -216,6 +216,7 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.total_bytes = properties_.total_bytes;
     info_.physical_block = physical_block;
     info_.shared_up_to = shared_up_to;
+    info_.raw_margin = info_.handle_margin = margin;
     info_.pool_step = pool_step;
     info_.pool_margin = pool_margin;
     info_.has_pools = properties_.pools;
@@ -234,6 +235,7 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     check(driver_call::memory_info, bus_id(bus, sizeof bus, ordinal));
     info_.facts["clocks"] = management_.load(bus) ? std::string("read with ") + management::library
                                                   : std::string("not known: ") + management::library + " " + management_.why_not();
+    if (const std::string version = management_.driver(); !version.empty()) info_.facts["driver"] = version;
     clock_ = host_clock::counter();
     launched_ps_.assign(stamp_slots, 0);    // written once, so that no launch meets a page that is not there
 

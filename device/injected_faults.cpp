@@ -53,6 +53,7 @@ public:
         return all;
     }
     bool refused_on_purpose() const override { return refused_last_; }
+    void suspend_faults(bool suspended) override { suspended_ = suspended; }
 
     // Everything else is the device's own business.
     const device_info& info() const override { return inner_->info(); }
@@ -106,6 +107,7 @@ private:
 
     bool refuses(driver_call call)
     {
+        if (suspended_) return false;
         refused_last_ = (!rule_.call || *rule_.call == call) && is_chosen();
         if (refused_last_) count_refused(call);
         return refused_last_;
@@ -116,6 +118,7 @@ private:
     draws draws_;
     std::uint64_t number_ = 0;           ///< of the last call that counts
     bool refused_last_ = false;
+    bool suspended_ = false;
 };
 
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)

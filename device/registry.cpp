@@ -1,6 +1,7 @@
 #include "device/registry.hpp"
 
 #include "device/gpu_device.hpp"
+#include "device/sim/hip_rules.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/sim_device.hpp"
 #include "spec/errors.hpp"
@@ -9,6 +10,13 @@
 namespace vrambench {
 
 namespace {
+
+std::vector<std::string> pool_choices()
+{
+    std::vector<std::string> names{"profile"};
+    for (const auto& n : sim::pool_rule_names()) names.push_back(n);
+    return names;
+}
 
 const entry& sim_entry()
 {
@@ -20,9 +28,14 @@ const entry& sim_entry()
             {"vram", key_type::size, "profile", "bytes", "memory that is free before anything is allocated", {"profile"}, MiB},
             {"block", key_type::size, "profile", "bytes",
              "physical block of raw allocations; 256 is the byte-exact device that calculated tables assume", {"profile"}, 256, GiB},
-            {"pool", key_type::choice, "cuda", "", "how stream-ordered pools decide", {"cuda"}},
+            {"pool", key_type::choice, "profile", "",
+             "how stream-ordered pools decide; rocm-*: as a HIP release's source reads (docs/hip-pool.md), hipMalloc and hipFree too",
+             pool_choices()},
+            {"marker", key_type::choice, "early", "",
+             "rocm-*: when a pool sees that a completed free is done, by its next call or by the one after; not known, so ask both",
+             {"early", "late"}},
         },
-        "PROFILE (h200) or @FILE.json, as `vrambench probe --costs --out FILE.json` writes it for a card",
+        "PROFILE (h200, rx-7900-xtx, rx-7800-xt, mi300x) or @FILE.json, as `vrambench probe --costs --out FILE.json` writes it for a card",
     };
     return e;
 }
@@ -81,6 +94,18 @@ sim::profile find_profile(const std::string& name)
                       " (vrambench list devices; a file is sim:@FILE.json)");
 }
 
+void choose_pool_rules(device_choice& c, const sim::profile& p)
+{
+    if (c.settings.is("pool", "profile")) c.settings.set("pool", p.pool_rules);
+    const std::string rules = c.settings.text("pool");
+    const sim::hip_rules* const hip = sim::find_hip_rules(rules);
+    if (!hip && c.settings.is("marker", "late"))
+        throw input_error("marker=late means nothing with pool=" + rules + ": leave it out, or choose one of HIP's rules (pool=rocm-7.2)");
+    // Costs were measured with the profile's own rules; CUDA's rules were measured, but never on a card that has others.
+    c.times_known = p.costs_known && rules == p.pool_rules;
+    c.confidence = hip ? hip->confidence : rules == p.pool_rules ? "" : "none";
+}
+
 device_choice choose_sim(const spec& s)
 {
     device_choice c;
@@ -94,6 +119,7 @@ device_choice choose_sim(const spec& s)
     if (positional[0] == '@') c.content = sim::profile_hash(positional.substr(1));
     if (c.settings.is("vram", "profile")) c.settings.set("vram", exact_size(p.free_bytes));
     if (c.settings.is("block", "profile")) c.settings.set("block", exact_size(p.physical_block));
+    choose_pool_rules(c, p);
     const std::uint64_t vram = c.settings.size("vram");
     const std::uint64_t block = c.settings.size("block");
     if (vram > p.total_bytes)
@@ -102,6 +128,7 @@ device_choice choose_sim(const spec& s)
     if ((block & (block - 1)) != 0) throw input_error("block=" + exact_size(block) + " must be a power of two");
     c.spec = "sim:" + positional + ",vram=" + c.settings.text("vram") + ",block=" + c.settings.text("block") +
              ",pool=" + c.settings.text("pool");
+    if (c.settings.is("marker", "late")) c.spec += ",marker=late";
     return c;
 }
 
@@ -127,6 +154,9 @@ std::unique_ptr<device> open_sim(const device_choice& choice, const device_optio
     // Only whole 2 MiB blocks were seen to be shared; a device with another block size gives every request its own.
     if (p.shared_up_to > block) p.shared_up_to = 0;
     p.physical_block = block;
+    p.pool_rules = choice.settings.text("pool");
+    p.late_markers = choice.settings.is("marker", "late");
+    p.costs_known = choice.times_known;
     std::uint64_t free_bytes = choice.settings.size("vram");
     if (options.vram_limit_bytes) {
         if (*options.vram_limit_bytes > free_bytes)

@@ -20,6 +20,8 @@ struct device_choice {
     std::string name;      ///< profile name or ordinal: "h200"
     std::string spec;      ///< canonical
     bool simulated = false;
+    std::string confidence = {};   ///< in a simulated pool whose rules were read, not measured: "high", "medium", "none"; else empty
+    bool times_known = true;       ///< false: cells have bytes, calls and outcomes only
     config settings = {};
     std::string content = {};   ///< of a profile file: hash of its text, since its path does not say what it holds
     std::optional<card_rates> rates = {};   ///< a GPU's, as measured when the run was planned; one set for all of its processes

@@ -116,6 +116,7 @@ inline std::string loss_text(memory_loss how, std::uint64_t start, std::uint64_t
         phrase{"malloc_async takes ", " out of another pool for its own request"},
         phrase{"malloc_async remaps the memory of ", " elsewhere in its pool"},
         phrase{"malloc_async takes ", " away, to map it elsewhere in its pool or to return it above the pool's threshold"},
+        phrase{"a free returns ", " to the driver, since its pool has more free than used"},
     };
     const phrase& p = phrases[static_cast<std::size_t>(how)];
     return words(p.verb, span_text(start, bytes), p.rest);

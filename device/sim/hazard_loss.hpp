@@ -15,6 +15,7 @@ enum class memory_loss : std::uint8_t {
     other_pool,          ///< an allocation in another pool needed it
     remap,               ///< an allocation in its own pool needed the chunks elsewhere
     own_pool,            ///< an allocation in its own pool: a remap, or the threshold after a failed growth
+    pressure,            ///< a free that found more memory free than used (HIP)
 };
 
 }  // namespace vrambench::sim

@@ -1,5 +1,6 @@
 #include "device/sim/profile.hpp"
 
+#include "device/sim/hip_rules.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 
@@ -192,7 +193,8 @@ void read_memory(profile& p, const reader& r)
         r.fail("vmm_granularity", "must be a power of two of at least 4096, or 0 for none");
     p.address_space = r.number("address_space");
     p.pool_rules = r.text("pool_rules");
-    if (p.pool_rules != "cuda") r.fail("pool_rules", "must be \"cuda\", the only rules that are known");
+    const auto known = pool_rule_names();
+    if (std::find(known.begin(), known.end(), p.pool_rules) == known.end()) r.fail("pool_rules", "must be one of " + joined(known));
     p.free_waits = r.flag("free_waits");
     p.raw_margin = r.number_or_0("raw_margin");
     p.handle_margin = r.number_or_0("handle_margin");
@@ -207,7 +209,14 @@ void read_speeds(profile& p, const reader& r)
     p.bytes_per_second = r.number("bytes_per_second");
     if (p.flops_per_second == 0) r.fail("flops_per_second", "must be above 0");
     if (p.bytes_per_second == 0) r.fail("bytes_per_second", "must be above 0");
+}
+
+void read_costs(profile& p, const reader& r)
+{
     p.work_unit = static_cast<std::int64_t>(r.number("work_unit_ps", 1'000'000));
+    read_fixed_times(p, r.in("times_ns"));
+    read_call_costs(p, r.in("calls_ns"));
+    p.pool = read_pool_cost(r.in("pool_ns"));
 }
 
 }  // namespace
@@ -216,6 +225,7 @@ cost_curve::cost_curve(std::vector<std::pair<std::uint64_t, std::int64_t>> point
 
 std::int64_t cost_curve::at(std::uint64_t bytes) const
 {
+    if (points_.empty()) return 0;
     if (bytes <= points_.front().first || points_.size() == 1) return points_.front().second;
     std::size_t i = 1;
     while (i + 1 < points_.size() && points_[i].first < bytes) ++i;
@@ -224,6 +234,13 @@ std::int64_t cost_curve::at(std::uint64_t bytes) const
     const __int128 rise = static_cast<__int128>(y1 - y0) * static_cast<__int128>(bytes - x0) / static_cast<__int128>(x1 - x0);
     const std::int64_t y = y0 + static_cast<std::int64_t>(rise);
     return y > 0 ? y : 0;
+}
+
+std::vector<std::string> pool_rule_names()
+{
+    std::vector<std::string> names{"cuda"};
+    for (const hip_rules& r : all_hip_rules()) names.push_back(r.name);
+    return names;
 }
 
 profile parse_profile(std::string_view text, const std::string& origin)
@@ -237,9 +254,8 @@ profile parse_profile(std::string_view text, const std::string& origin)
     p.source = r.text("source");
     read_memory(p, r);
     read_speeds(p, r);
-    read_fixed_times(p, r.in("times_ns"));
-    read_call_costs(p, r.in("calls_ns"));
-    p.pool = read_pool_cost(r.in("pool_ns"));
+    p.costs_known = r.has("work_unit_ps") || r.has("times_ns") || r.has("calls_ns") || r.has("pool_ns");
+    if (p.costs_known) read_costs(p, r);
     r.about("measured");
     r.about("spread");
     r.no_other_keys();

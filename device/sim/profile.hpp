@@ -20,6 +20,7 @@ public:
     cost_curve() = default;
     /// Points (bytes, picoseconds), ascending in bytes. At least one.
     explicit cost_curve(std::vector<std::pair<std::uint64_t, std::int64_t>> points);
+    /// 0 where there are no points.
     std::int64_t at(std::uint64_t bytes) const;
 
 private:
@@ -56,12 +57,14 @@ struct profile {
     std::uint64_t handle_margin = 0;           ///< and a handle
     cleaning memory_cleaning = {};
     std::uint64_t address_space = 0;           ///< that can be reserved
-    std::string pool_rules;                    ///< "cuda"
+    std::string pool_rules;                    ///< "cuda", or the name of HIP's (hip_rules.hpp)
+    bool late_markers = false;                 ///< HIP: when a free is seen to be done (hip_runtime.hpp); no file has it
     bool free_waits = true;                    ///< raw free returns only when the device is idle
     std::uint32_t launch_queue = 0;            ///< launches that a stream can hold before the host blocks
     std::uint64_t flops_per_second = 0, bytes_per_second = 0;
-    std::int64_t work_unit = 0;                ///< a policy's slot or node visited
 
+    bool costs_known = true;                   ///< false: all that follow are 0, and no time that comes of it means anything
+    std::int64_t work_unit = 0;                ///< a policy's slot or node visited
     std::int64_t launch = 0, launch_latency = 0, kernel_overhead = 0, graph_launch = 0;
     std::int64_t sync = 0, record = 0, wait = 0, memory_info = 0, reserve = 0, unreserve = 0;
     std::int64_t release_mapped = 0;           ///< releasing a handle whose memory stays mapped
@@ -69,8 +72,11 @@ struct profile {
     pool_cost pool;
 };
 
-/// Parses a profile. `origin` names it in errors. Throws input_error with one clear line.
+/// Parses a profile. One without "work_unit_ps", "times_ns", "calls_ns" and "pool_ns" is of a card whose costs nobody knows. `origin` names it in errors. Throws input_error with one clear line.
 profile parse_profile(std::string_view json, const std::string& origin);
+
+/// "cuda" and those of HIP's releases.
+std::vector<std::string> pool_rule_names();
 
 /// Reads a profile file. Throws input_error.
 profile load_profile(const std::string& path);

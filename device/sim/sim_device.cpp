@@ -1,6 +1,7 @@
 #include "device/sim/sim_device.hpp"
 
 #include "device/sim/cuda_pool.hpp"
+#include "device/sim/hip_pool.hpp"
 
 #include <utility>
 
@@ -15,6 +16,27 @@ constexpr device_ptr pool_base = device_ptr{4} << 50;
 constexpr device_ptr pool_spacing = device_ptr{1} << 44;
 
 [[noreturn]] void invalid(driver_call call, const std::string& why) { throw device_error(call, 1, "invalid value", why); }
+
+/// Every process on a card of CUDA's holds something small beside what is free. What one of ROCm's holds is not known.
+bool holds_small_block(const profile& p) { return p.shared_up_to != 0 && !find_hip_rules(p.pool_rules); }
+
+/// What a failed request asked the driver for: chunks of the pools, or blocks.
+void set_pool_step(device_info& info, const hip_rules* hip)
+{
+    info.pool_step = !hip ? cuda_pool::chunk_bytes : hip->vm_heap ? vm_range::chunk_bytes : info.physical_block;
+    info.pool_margin = hip ? 0 : cuda_pool::chunk_margin;
+}
+
+void add_facts(device_info& info, const profile& p, const hip_rules* hip)
+{
+    info.facts["pool_rules"] = p.pool_rules;
+    info.facts["times"] = info.times_known ? "by the profile" : "not known: none is reported";
+    if (!hip) return;
+    info.facts["pool_rules.releases"] = hip->releases;
+    info.facts["pool_rules.confidence"] = hip->confidence;
+    info.facts["pool_rules.doubt"] = hip->doubt;
+    info.facts["pool_rules.marker"] = p.late_markers ? "late" : "early";
+}
 
 }  // namespace
 
@@ -77,7 +99,7 @@ struct sim_device::queued_launches {
 
 sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free_bytes, bool check_hazards)
     : profile_(std::move(p)), start_free_(free_bytes),
-      memory_(free_bytes + (profile_.shared_up_to ? profile_.physical_block : 0), profile_.memory_cleaning, &now_),
+      memory_(free_bytes + (holds_small_block(profile_) ? profile_.physical_block : 0), profile_.memory_cleaning, &now_),
       heap_(memory_, profile_.physical_block, profile_.shared_up_to, profile_.raw_margin, raw_base),
       virtual_(memory_, profile_.vmm_granularity, profile_.handle_margin, profile_.address_space, virtual_base)
 {
@@ -89,14 +111,22 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     info_.vmm_granularity = profile_.vmm_granularity;
     info_.physical_block = profile_.physical_block;
     info_.shared_up_to = profile_.shared_up_to;
+    info_.times_known = profile_.costs_known;
+    info_.raw_margin = profile_.raw_margin;
+    info_.handle_margin = profile_.handle_margin;
     info_.pool_step = cuda_pool::chunk_bytes;
     info_.pool_margin = cuda_pool::chunk_margin;
     info_.flops_per_second = profile_.flops_per_second;
     info_.bytes_per_second = profile_.bytes_per_second;
     clock_ = host_clock(&now_, profile_.work_unit);
+    const hip_rules* const hip = find_hip_rules(profile_.pool_rules);
+    if (hip)
+        hip_.emplace(hip_runtime::settings{*hip, profile_.late_markers, profile_.total_bytes, profile_.physical_block, raw_base},
+                     memory_, order_, now_);
+    set_pool_step(info_, hip);
+    add_facts(info_, profile_, hip);
     if (check_hazards) checker_ = std::make_unique<hazard_checker>(1);
-    // Every process on a card holds something small beside what is free; what shares a block shares that one first.
-    if (profile_.shared_up_to) heap_.allocate(1);
+    if (holds_small_block(profile_)) heap_.allocate(1);    // what shares a block shares that one first
     memory_.reset_low_water();
     set_streams(1);
 }
@@ -191,6 +221,7 @@ void sim_device::wait(event_id event, stream_id stream)
     forbid_in_capture(driver_call::wait);
     spend(profile_.wait);
     order_.wait(event, stream);
+    if (hip_ && order_.recorded(event)) hip_->waited(stream, order_.event_stream(event));
     if (checker_) checker_->waited(event, stream, order_.clock(stream));
     count(driver_call::wait);
 }
@@ -201,6 +232,7 @@ void sim_device::sync_stream(stream_id stream)
     now_ = std::max(now_, order_.end_ps(stream));
     spend(profile_.sync);
     if (checker_) checker_->synced_stream(stream, order_.clock(stream));
+    if (hip_) hip_->synced(stream);
     if (!pools_.empty()) {
         const knowledge known = order_.covered_by_sync(stream);
         after_sync(&known);
@@ -211,11 +243,17 @@ void sim_device::sync_stream(stream_id stream)
 void sim_device::sync_device()
 {
     forbid_in_capture(driver_call::sync);
+    wait_for_device();
+    count(driver_call::sync);
+}
+
+void sim_device::wait_for_device()
+{
     now_ = std::max(now_, busy_until_ps());
     spend(profile_.sync);
     if (checker_) checker_->synced_device();
+    if (hip_) hip_->synced_device();
     after_sync(nullptr);
-    count(driver_call::sync);
 }
 
 /// Pools give memory back above their threshold, and the synchronising call pays for it.
@@ -236,11 +274,7 @@ device_ptr sim_device::malloc(std::uint64_t bytes)
     forbid_in_capture(driver_call::malloc);
     if (bytes == 0) invalid(driver_call::malloc, "zero bytes");
     const std::uint64_t used_before = used_bytes();
-    device_ptr p = heap_.allocate(bytes);
-    if (!p && !pools_.empty()) {    // pools give back what they know to be completed, then the driver looks again
-        spend(release_all_pools() * profile_.pool.per_released);
-        p = heap_.allocate(bytes);
-    }
+    const device_ptr p = take_raw(bytes);
     spend_cleaning();
     if (!p) {
         spend(refusal_price(profile_.malloc, bytes, true));
@@ -249,8 +283,19 @@ device_ptr sim_device::malloc(std::uint64_t bytes)
     }
     spend(raw_price(profile_.malloc, bytes, used_bytes() > highest_used_, used_bytes() != used_before));
     highest_used_ = std::max(highest_used_, used_bytes());
-    if (checker_) checker_->memory_obtained(p, heap_.extent(p));
+    if (checker_) checker_->memory_obtained(p, raw_extent(p));
     count(driver_call::malloc);
+    return p;
+}
+
+device_ptr sim_device::take_raw(std::uint64_t bytes)
+{
+    if (hip_) return hip_->malloc(bytes);
+    device_ptr p = heap_.allocate(bytes);
+    if (!p && !pools_.empty()) {    // pools give back what they know to be completed, then the driver looks again
+        spend(release_all_pools() * profile_.pool.per_released);
+        p = heap_.allocate(bytes);
+    }
     return p;
 }
 
@@ -265,24 +310,39 @@ std::uint32_t sim_device::release_all_pools()
 void sim_device::free(device_ptr pointer)
 {
     forbid_in_capture(driver_call::free);
-    const std::uint64_t extent = heap_.extent(pointer);
+    const std::uint64_t extent = raw_extent(pointer);
     if (extent == 0) invalid(driver_call::free, "no such allocation");
-    const std::int64_t cost = raw_price(profile_.free, extent, false, !profile_.free.shared || heap_.is_last_of_its_memory(pointer));
+    free_raw(pointer);
+    if (checker_) checker_->memory_returned(pointer, extent, memory_loss::free);
+    count(driver_call::free);
+}
+
+void sim_device::free_raw(device_ptr pointer)
+{
+    if (hip_) {
+        const bool waits_first = hip_->rules().free_waits_first;
+        if (waits_first) wait_for_device();
+        pool_call_ = {memory_loss::pressure};
+        hip_->press_all();
+        if (!waits_first) wait_for_device();
+        hip_->heap().free(pointer);
+        return;
+    }
+    const bool takes = !profile_.free.shared || heap_.is_last_of_its_memory(pointer);
+    const std::int64_t cost = raw_price(profile_.free, heap_.extent(pointer), false, takes);
     if (profile_.free_waits) {
         now_ = std::max(now_, busy_until_ps());
         if (checker_) checker_->synced_device();
     }
     spend(cost);
     heap_.free(pointer);
-    if (checker_) checker_->memory_returned(pointer, extent, memory_loss::free);
-    count(driver_call::free);
 }
 
 memory_info sim_device::query_memory()
 {
     spend(profile_.memory_info);
     count(driver_call::memory_info);
-    return {memory_.free_bytes(), info_.total_bytes};
+    return {hip_ ? hip_->heap().reported_free() : memory_.free_bytes(), info_.total_bytes};
 }
 
 // -- stream-ordered memory
@@ -299,7 +359,10 @@ pool_id sim_device::create_pool(const pool_settings& settings)
     const pool_id id = static_cast<pool_id>(pool_slots_.size());
     auto s = std::make_unique<pool_slot>(pool_base + id * pool_spacing, checker_.get(), pool_call_, order_);
     s->threshold = settings.threshold;
-    s->pool = std::make_unique<cuda_pool>(pool_environment{memory_, order_, now_, pools_, info_.total_bytes}, settings);
+    if (hip_)
+        s->pool = std::make_unique<hip_pool>(*hip_, pools_, settings);
+    else
+        s->pool = std::make_unique<cuda_pool>(pool_environment{memory_, order_, now_, pools_, info_.total_bytes}, settings);
     if (checker_) s->pool->set_listener(s.get());
     pool_slots_.push_back(std::move(s));
     count(driver_call::pool_create);
@@ -372,6 +435,7 @@ void sim_device::free_async(device_ptr pointer, stream_id stream)
     const std::uint64_t id = pointer < pool_base ? UINT64_MAX : (pointer - pool_base) / pool_spacing;
     if (id >= pool_slots_.size() || !pool_slots_[id]) invalid(driver_call::free_async, "not an address of a pool");
     auto& s = *pool_slots_[id];
+    pool_call_ = {memory_loss::pressure};
     spend(profile_.pool.free);
     if (!s.pool->free(pointer - s.base, stream)) invalid(driver_call::free_async, "no such allocation");
     queues_[stream].gap = profile_.pool.stream_gap;

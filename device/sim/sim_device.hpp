@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "device/sim/activity_meter.hpp"
 #include "device/sim/hazard_checker.hpp"
+#include "device/sim/hip_runtime.hpp"
 #include "device/sim/physical_memory.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/raw_heap.hpp"
@@ -65,7 +66,11 @@ public:
     void reset_activity() override { meter_.reset(now_); }
     std::int64_t busy_until_ps() const override;
     std::int64_t busy_within_ps(std::int64_t begin, std::int64_t end) override;
-    std::uint64_t lowest_free_bytes() const override { return memory_.lowest_free_bytes(); }
+    std::uint64_t lowest_free_bytes() const override
+    {
+        const std::uint64_t lowest = memory_.lowest_free_bytes();
+        return hip_ ? hip_->heap().whole_blocks(lowest) : lowest;    // as query_memory() says it
+    }
     void reset_low_water() override
     {
         memory_.reset_low_water();
@@ -106,6 +111,11 @@ private:
     std::int64_t execute(stream_id stream, std::int64_t ready, std::int64_t picoseconds);    ///< when it starts
     pool_slot& slot(pool_id pool);
     std::uint32_t release_all_pools();
+    // Raw memory: CUDA's heap, or ROCr's.
+    device_ptr take_raw(std::uint64_t bytes);
+    std::uint64_t raw_extent(device_ptr pointer) const { return hip_ ? hip_->heap().extent(pointer) : heap_.extent(pointer); }
+    void free_raw(device_ptr pointer);
+    void wait_for_device();
 
     profile profile_;
     device_info info_;
@@ -115,6 +125,7 @@ private:
     physical_memory memory_;
     stream_order order_;
     raw_heap heap_;
+    std::optional<hip_runtime> hip_;                         ///< where pools follow HIP's rules; raw memory does, too
     virtual_memory virtual_;
     activity_meter meter_;
     std::unique_ptr<hazard_checker> checker_;

@@ -55,6 +55,7 @@ public:
         e.know = st.know;
         e.know[s] = t;
         e.end_ps = st.end_ps;
+        e.stream = s;
     }
 
     /// `s` waits for the event's last record; nothing if there was none.
@@ -72,6 +73,8 @@ public:
     bool recorded(std::uint32_t event) const { return event < events_.size() && !events_[event].know.empty(); }
     const knowledge& event_know(std::uint32_t event) const { return events_[event].know; }
     std::int64_t event_end_ps(std::uint32_t event) const { return events_[event].end_ps; }
+    /// On which it was recorded last.
+    std::uint32_t event_stream(std::uint32_t event) const { return events_[event].stream; }
 
     /// The driver makes `s` wait until `end_ps` (an internal dependency); `know` does not learn of it.
     void depend(std::uint32_t s, std::int64_t end_ps)
@@ -111,6 +114,7 @@ private:
     struct event_state {
         knowledge know;
         std::int64_t end_ps = 0;
+        std::uint32_t stream = 0;
     };
     std::vector<stream_state> streams_;
     std::vector<event_state> events_;

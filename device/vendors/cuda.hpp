@@ -24,7 +24,8 @@ using nvml::clock_holders;
 using nvml::management;
 
 // How the driver takes memory, bytes, as measured on an H200: raw allocations occupy multiples of physical_block, those up to
-// shared_up_to may share one; pools take steps, and only while a margin stays free.
+// shared_up_to may share one; raw allocations and handles leave a margin free; pools take steps, and leave one of their own.
+inline constexpr std::uint64_t margin = 1179649;
 inline constexpr std::uint64_t physical_block = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t shared_up_to = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t pool_step = std::uint64_t{32} << 20;

@@ -23,6 +23,7 @@ using unmanaged::management;
 
 // How the driver takes memory, bytes, as its source says: raw allocations above 2 MiB are rounded up to 2 MiB, smaller ones
 // share such blocks; pools of ROCm 7 take 32 MiB at a time, earlier ones one allocation a block.
+inline constexpr std::uint64_t margin = 0;
 inline constexpr std::uint64_t physical_block = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t shared_up_to = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t pool_step = HIP_VERSION >= 70000000 ? std::uint64_t{32} << 20 : std::uint64_t{2} << 20;
@@ -123,6 +124,7 @@ inline int malloc(void** p, std::size_t n) { return hipMalloc(p, n); }
 inline int free(void* p) { return hipFree(p); }
 inline int free_memory(std::size_t* free, std::size_t* total) { return hipMemGetInfo(free, total); }
 inline int fill(void* p, int value, std::size_t n) { return hipMemset(p, value, n); }
+inline int copy_within(void* to, const void* from, std::size_t n) { return hipMemcpy(to, from, n, hipMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return hipMemcpy(host, device, n, hipMemcpyDeviceToHost); }
 
 // -- stream-ordered memory

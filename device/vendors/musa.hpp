@@ -25,6 +25,7 @@ using unmanaged::clock_holders;
 using unmanaged::management;
 
 // How the driver takes memory is not known; these are NVIDIA's.
+inline constexpr std::uint64_t margin = 0;
 inline constexpr std::uint64_t physical_block = std::uint64_t{2} << 20;
 inline constexpr std::uint64_t shared_up_to = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t pool_step = 1;
@@ -98,6 +99,7 @@ inline int malloc(void** p, std::size_t n) { return musaMalloc(p, n); }
 inline int free(void* p) { return musaFree(p); }
 inline int free_memory(std::size_t* free, std::size_t* total) { return musaMemGetInfo(free, total); }
 inline int fill(void* p, int value, std::size_t n) { return musaMemset(p, value, n); }
+inline int copy_within(void* to, const void* from, std::size_t n) { return musaMemcpy(to, from, n, musaMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return musaMemcpy(host, device, n, musaMemcpyDeviceToHost); }
 
 // -- stream-ordered memory: none

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <string>
 
 namespace vrambench::gpu::nvml {
 
@@ -48,10 +49,18 @@ public:
         if (start() != 0) return fails("does not start");
         started_ = true;
         if (by_bus(bus_id, &card_) != 0) return fails("does not know the card");
+        find("nvmlSystemGetDriverVersion", driver_);
         return true;
     }
     bool is_loaded() const { return card_ != nullptr; }
     const char* why_not() const { return why_not_; }
+
+    /// The driver's own version ("580.159"), as its vendor's notes name it; empty where the library does not tell.
+    std::string driver() const
+    {
+        char text[96] = {};    // the library's longest is 80
+        return card_ && driver_ && driver_(text, sizeof text - 1) == 0 ? text : "";
+    }
 
     /// False where the clocks or what holds them cannot be read; a card without a sensor reads 0 there.
     bool read(clock_reading* r) const
@@ -91,6 +100,7 @@ private:
     int (*clock_)(void*, int, unsigned*) = nullptr;
     int (*temperature_)(void*, int, unsigned*) = nullptr;
     int (*power_)(void*, unsigned*) = nullptr;
+    int (*driver_)(char*, unsigned) = nullptr;
     int (*reasons_)(void*, unsigned long long*) = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include "device/vendors/clocks.hpp"
 
 #include <array>
+#include <string>
 
 namespace vrambench::gpu::unmanaged {
 
@@ -16,6 +17,7 @@ public:
     bool load(const char* /*bus_id*/) { return false; }
     bool is_loaded() const { return false; }
     const char* why_not() const { return "of this vendor is not read"; }
+    std::string driver() const { return ""; }
     bool read(clock_reading*) const { return false; }
 };
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 enum musaError_t { musaSuccess = 0, musaErrorMemoryAllocation = 2, musaErrorNotSupported = 801 };
-enum musaMemcpyKind { musaMemcpyDeviceToHost = 2 };
+enum musaMemcpyKind { musaMemcpyDeviceToHost = 2, musaMemcpyDeviceToDevice = 3 };
 enum musaStreamCaptureMode { musaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned musaStreamNonBlocking = 1, musaEventDisableTiming = 2;
 using musaStream_t = struct MUstream_st*;

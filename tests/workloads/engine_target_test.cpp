@@ -27,7 +27,7 @@ TEST(EngineTarget, ShippedTargets)
         {"h200", {132, family::hopper}},   {"rtx-5090", {170, family::blackwell}},
         {"rtx-4090", {128, family::ada}},  {"rtx-3090", {82, family::ampere}},
         {"mi300x", {304, family::cdna3}},  {"rx-7900-xtx", {48, family::rdna3}},
-        {"radeon-vii", {60, family::gcn}},
+        {"radeon-vii", {60, family::gcn}}, {"rx-7800-xt", {30, family::rdna3}},
     };
     ASSERT_EQ(built_in_targets().size(), known.size());
     for (const auto& [name, text] : built_in_targets()) {
