@@ -297,7 +297,7 @@ const std::vector<environment_fact>& environment_of(const run_document& run, con
 
 json device_json(const device_choice& d)
 {
-    json j = {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+    json j = {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", gives_simulated_results(d)}};
     if (!d.times_known) j["times_known"] = false;
     if (!d.confidence.empty()) j["confidence"] = d.confidence;
     return j;

@@ -28,6 +28,10 @@ struct device_choice {
     failed_features failed = {};            ///< of a GPU: what the probe found when the run was planned
 };
 
+/// Whether what the device measures is simulated: `sim`, or a card of a runtime that stands in for a vendor's, which calls itself
+/// "simulated ...". Such a result is never written down as a GPU's.
+bool gives_simulated_results(const device_choice& choice);
+
 enum class integrity_check : std::uint8_t { off, sample, full };
 
 struct device_options {

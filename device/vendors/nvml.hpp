@@ -3,24 +3,15 @@
 // reads is declared here; nothing ever changes a setting of the card. The names and numbers are those of its public header,
 // whose interface is stable over versions.
 
+#include "device/vendors/clocks.hpp"
+
 #include <dlfcn.h>
 
 #include <cstdint>
 #include <string>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::nvml {
 
-/// One reading of a card's clocks.
-struct clock_reading {
-    std::uint64_t sm_mhz, memory_mhz, temperature_c, power_mw;
-    std::uint64_t held_by;           ///< bits of clock_holders
-};
-
-/// What may keep clocks from being higher, by the library's bit.
-struct clock_holder {
-    std::uint64_t bit;
-    const char* name;
-};
 inline constexpr clock_holder clock_holders[] = {
     {0x001, "idle"},           {0x002, "applications-setting"}, {0x004, "power-cap"},     {0x008, "hardware-slowdown"},
     {0x010, "sync-boost"},     {0x020, "thermal"},              {0x040, "hardware-thermal"}, {0x080, "power-brake"},
@@ -113,4 +104,4 @@ private:
     int (*reasons_)(void*, unsigned long long*) = nullptr;
 };
 
-}  // namespace vrambench::gpu
+}  // namespace vrambench::gpu::nvml

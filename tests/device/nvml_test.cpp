@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::nvml {
 namespace {
 
 std::vector<std::string> names(std::uint64_t bits)
@@ -50,4 +50,4 @@ TEST(management_library, what_was_not_loaded_has_no_readings)
 }
 
 }  // namespace
-}  // namespace vrambench::gpu
+}  // namespace vrambench::gpu::nvml
