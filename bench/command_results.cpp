@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 namespace vrambench {
 
@@ -58,15 +59,16 @@ bool is_ours(const nlohmann::json& document)
            document["schema"].get<std::string>().starts_with("vrambench.result/");
 }
 
-std::vector<std::string> findings_about(const member& m)
+/// None where there is nothing to judge.
+std::optional<std::vector<std::string>> findings_about(const member& m)
 {
     nlohmann::json document;
     try {
         document = parse_result(m.path.string());
     } catch (const input_error& e) {
-        return {e.what()};
+        return std::vector<std::string>{e.what()};
     }
-    if (m.folder && !is_ours(document)) return {};
+    if (m.folder && !is_ours(document)) return std::nullopt;
     std::vector<std::string> found = findings_in(document);
     if (m.folder)
         for (auto& more : findings_of_place(document, *m.folder)) found.push_back(std::move(more));
@@ -76,13 +78,15 @@ std::vector<std::string> findings_about(const member& m)
 int check(const std::vector<std::string>& paths)
 {
     const std::vector<member> members = members_of(paths);
-    std::size_t with_findings = 0;
+    std::size_t judged = 0, with_findings = 0;
     for (const member& m : members) {
         const auto found = findings_about(m);
-        for (const std::string& line : found) std::cout << printable(m.path.string() + ": " + line) << '\n';
-        with_findings += found.empty() ? 0 : 1;
+        if (!found) continue;
+        ++judged;
+        for (const std::string& line : *found) std::cout << printable(m.path.string() + ": " + line) << '\n';
+        with_findings += found->empty() ? 0 : 1;
     }
-    std::cout << members.size() << (members.size() == 1 ? " file, " : " files, ") << with_findings << " with findings\n";
+    std::cout << judged << (judged == 1 ? " file, " : " files, ") << with_findings << " with findings\n";
     return with_findings == 0 ? 0 : 1;
 }
 

@@ -305,7 +305,7 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
                 "  vrambench run --device sim:h200 --allocator legacy-retry,async,vmm --vram-limit 1.5x --neighbour 32MiB@step:20..40 \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
-                "  vrambench run --device cuda:0 --precision 0.5% --budget 20min\n"
+                "  vrambench run --precision 0.5% --budget 20min\n"
                 "  srun --ntasks=8 --gpus-per-task=1 vrambench run --by-rank --out fleet.json\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
