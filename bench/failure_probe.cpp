@@ -15,6 +15,13 @@ private:
     device& device_;
 };
 
+bool is_granted(device& dev, std::uint64_t bytes)
+{
+    const device_ptr p = dev.malloc(bytes);
+    if (p) dev.free(p);
+    return p != 0;
+}
+
 bool is_served(allocator& alloc, std::uint64_t bytes, const event& failed)
 {
     allocation a = alloc.allocate(bytes, std::max(failed.alignment, 1u), failed.stream);
@@ -35,11 +42,13 @@ std::uint64_t next_served(allocator& alloc, const event& failed)
 /// back and is asked once more.
 void judge_by_trying(device& dev, allocator& alloc, const event& failed, outcome& o)
 {
-    const bool by_bytes = o.cause == "retained" || o.cause == "fragmented" || o.cause == "pending";
+    const bool by_bytes = o.cause == "retained" || o.cause == "fragmented" || o.cause == "pending" || o.cause == "external";
     if (!by_bytes || o.cached_bytes == 0 || !alloc.traits().can_trim) return;
     dev.sync_device();    // what is given back must be complete
     alloc.trim(0);
-    if (!is_served(alloc, failed.bytes, failed))
+    if (o.cause == "external")
+        o.what = is_granted(dev, failed.bytes) ? status::starved : status::oom;
+    else if (!is_served(alloc, failed.bytes, failed))
         o.cause = "fragmented";
     else if (o.cause == "fragmented")
         o.cause = "retained";
@@ -53,9 +62,7 @@ std::uint64_t largest_raw_block(device& dev, std::uint64_t at_most)
     std::uint64_t granted = 0, refused = at_most / block + 1;    // in blocks
     while (refused - granted > 1) {
         const std::uint64_t middle = granted + (refused - granted) / 2;
-        const device_ptr p = dev.malloc(middle * block);
-        if (p) dev.free(p);
-        (p ? granted : refused) = middle;
+        (is_granted(dev, middle * block) ? granted : refused) = middle;
     }
     return granted * block;
 }

@@ -98,6 +98,19 @@ TEST(after_a_failure, what_would_not_be_retained_is_tried)
     }
 }
 
+/// What lies beside a live block in the pool's chunk cannot go back, so it starved nobody.
+TEST(after_a_failure, starving_is_tried)
+{
+    const auto beside = [](bool live) {
+        story s;
+        s.alloc(0, 10 * MiB).alloc(1, 10 * MiB);
+        return live ? s.free(0).external_alloc(0, 40 * MiB) : s.free(1).free(0).external_alloc(0, 40 * MiB);
+    };
+    EXPECT_EQ(run_of(beside(true), "async", 56 * MiB).cold.result.what, status::oom);
+    EXPECT_EQ(run_of(beside(false), "async", 56 * MiB).cold.result.what, status::starved);
+    EXPECT_EQ(run_of(beside(true), "async", 56 * MiB).cold.result.cause, "external");
+}
+
 TEST(after_a_failure, faults_on_purpose_are_suspended)
 {
     const story s = story().alloc(0, 10 * MiB).alloc(1, 20 * MiB).free(1).free(0);
