@@ -8,7 +8,8 @@
 namespace vrambench {
 
 /// Fills in the largest blocks that could still have been had, then asks for half of what was wanted, a quarter and so on
-/// until one is served: the allocator must go on working. `failed` is the event that failed; faults on purpose are suspended.
+/// until one is served: the allocator must go on working. Last, a cause that was judged by bytes (bench/failure_cause.hpp) is
+/// put to the test. `failed` is the event that failed; faults on purpose are suspended.
 void probe_after_failure(device& dev, allocator& alloc, const event& failed, outcome& o);
 
 /// The largest raw allocation that the driver grants, in whole physical blocks; bytes. `at_most`: where to begin.

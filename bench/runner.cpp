@@ -512,7 +512,7 @@ void pass_runner::external_failed(const event& e)
         o.cause = "injected";
     }
     o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
-                (starved ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
+                (o.cached_bytes ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
     throw pass_ended{o};
 }
 

@@ -75,6 +75,42 @@ TEST(after_a_failure, a_pool_that_is_asked_is_no_larger_afterwards)
     pool->deallocate(b.pointer, b.granted_bytes, 0);
 }
 
+/// Two small blocks share one physical block, the third has one for itself, which bytes do not tell.
+TEST(after_a_failure, what_would_be_retained_is_tried)
+{
+    story s;
+    for (std::uint32_t i = 0; i < 3; ++i) s.alloc(i, 970 * 1024);
+    s.free(2).alloc(3, 60 * MiB + MiB / 2);
+    const outcome o = run_of(s, "legacy").cold.result;
+    EXPECT_EQ(o.driver_free_bytes, 62 * MiB);
+    EXPECT_EQ(o.cause, "retained");
+    EXPECT_EQ(run_of(s, "legacy-retry").cold.result.what, status::completed);
+}
+
+/// By bytes the pool has enough: 24 MiB are free and 21 unused, but on both sides of a live block, in a chunk that cannot go back.
+TEST(after_a_failure, what_would_not_be_retained_is_tried)
+{
+    const story s = story().alloc(0, 11 * MiB).alloc(1, 10 * MiB).kernel(0, 1'000'000'000, {}, {0}).free(0).alloc(2, 12 * MiB);
+    for (const char* policy : {"async", "async:retry=sync", "async:retry=trim"}) {
+        const outcome o = run_of(s, policy, 56 * MiB).cold.result;
+        EXPECT_EQ(o.what, status::oom) << policy;
+        EXPECT_EQ(o.cause, "fragmented") << policy;
+    }
+}
+
+/// What lies beside a live block in the pool's chunk cannot go back, so it starved nobody.
+TEST(after_a_failure, starving_is_tried)
+{
+    const auto beside = [](bool live) {
+        story s;
+        s.alloc(0, 10 * MiB).alloc(1, 10 * MiB);
+        return live ? s.free(0).external_alloc(0, 40 * MiB) : s.free(1).free(0).external_alloc(0, 40 * MiB);
+    };
+    EXPECT_EQ(run_of(beside(true), "async", 56 * MiB).cold.result.what, status::oom);
+    EXPECT_EQ(run_of(beside(false), "async", 56 * MiB).cold.result.what, status::starved);
+    EXPECT_EQ(run_of(beside(true), "async", 56 * MiB).cold.result.cause, "external");
+}
+
 TEST(after_a_failure, faults_on_purpose_are_suspended)
 {
     const story s = story().alloc(0, 10 * MiB).alloc(1, 20 * MiB).free(1).free(0);
