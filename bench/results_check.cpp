@@ -187,9 +187,10 @@ findings findings_in_fit(const json& document)
     return found;
 }
 
-std::string lower(std::string s)
+/// "AMD Radeon RX 7900 XTX" as "amd-radeon-rx-7900-xtx".
+std::string as_in_a_path(std::string s)
 {
-    for (char& c : s) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (char& c : s) c = c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return s;
 }
 
@@ -231,7 +232,7 @@ std::vector<std::string> findings_of_place(const json& document, const std::stri
     }
     if (!simulated.empty()) return {"it holds simulated results, which belong into simulated/"};
     for (const std::string& card : cards)
-        if (folder.empty() || lower(card).find(lower(folder)) == std::string::npos)
+        if (folder.empty() || as_in_a_path(card).find(as_in_a_path(folder)) == std::string::npos)
             return {"it was measured on " + in_quotes(card) + ", which the folder " + in_quotes(folder) + " does not name"};
     return {};
 }
