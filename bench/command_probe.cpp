@@ -55,6 +55,9 @@ public:
     calibration_run(const probe_options& o, const command_line& line)
         : on_(answering_device(o.device)), quick_(o.quick), timeout_(timeout_of(o)), out_(o.out)
     {
+        if (!on_.times_known)
+            throw input_error("--costs: what calls cost on " + printable(on_.spec) + " is not known: there is nothing to measure (vrambench run "
+                              "asks it for bytes and outcomes)");
         how_.command = line.arguments;
         how_.date = today();
         how_.name = o.name;

@@ -81,6 +81,12 @@ class AmdCards(cli.CommandTest):
         self.assertIn("marker=late", answer.err)
         self.assertEqual(len(answer.err.strip().splitlines()), 1)
 
+    def test_costs_that_nobody_knows_are_not_calibrated(self):
+        answer = self.call("probe", "--costs", "--device", "sim:rx-7800-xt", "--out", "profile.json")
+        self.assertEqual(answer.code, 2, answer)
+        self.assertIn("not known", answer.err)
+        self.assertFalse((self.folder / "profile.json").exists())
+
     def test_devices_are_listed(self):
         answer = self.call("list", "devices")
         for word in ("rx-7900-xtx", "rx-7800-xt", "mi300x", "rocm-7.2", "marker="):

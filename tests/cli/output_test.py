@@ -171,7 +171,8 @@ class Help(cli.CommandTest):
 
 class List(cli.CommandTest):
     # name: its keys with their defaults, and the unit where there is one
-    DEVICES = {"auto": {}, "sim": {"vram": ("profile", "bytes"), "block": ("profile", "bytes"), "pool": ("cuda", None)},
+    DEVICES = {"auto": {}, "sim": {"vram": ("profile", "bytes"), "block": ("profile", "bytes"), "pool": ("profile", None),
+                                      "marker": ("early", None)},
                "cuda": {}, "hip": {}}
     ALLOCATORS = {"direct": {}, "legacy": {"retry": ("none", None)}, "legacy-retry": {},
                   "async": {"threshold": ("max", "bytes"), "retry": ("none", None), "pool": ("own", None)},
