@@ -8,6 +8,12 @@ const char* to_string(path how)
     return names[static_cast<int>(how)];
 }
 
+const char* to_string(recovery_action action)
+{
+    static constexpr const char* names[recovery_actions] = {"sync", "trim", "flush"};
+    return names[static_cast<int>(action)];
+}
+
 allocator_stats& allocator_stats::operator+=(const allocator_stats& o)
 {
     live += o.live, peak_live += o.peak_live;
@@ -32,5 +38,12 @@ recovery_times& recovery_times::operator+=(const recovery_times& o)
 void allocator::prepare(const trace&, const trace_summary&) {}
 void allocator::notify(notification) {}
 void allocator::after_call(allocation*) {}
+
+/// One block where the policy keeps a list, all of it where it has none.
+std::uint64_t allocator::largest_unused_block(stream_id)
+{
+    const auto blocks = cached_blocks();
+    return blocks.empty() ? stats().cached : *std::max_element(blocks.begin(), blocks.end());
+}
 
 }  // namespace vrambench

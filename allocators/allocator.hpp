@@ -37,7 +37,9 @@ struct allocation {
     path how = path::fail;
     failure why = failure::none;       ///< set when pointer is 0
     std::uint32_t work = 0;            ///< slots or nodes that the policy visited: priced by the simulator
-    std::uint64_t asked_bytes = 0;     ///< when pointer is 0: what was asked of the driver in vain
+    /// When pointer is 0: what the driver would have to give for this request if all that is unused went back to it first,
+    /// and what it keeps free beside that.
+    std::uint64_t asked_bytes = 0, beside_bytes = 0;
 };
 
 struct deallocation {
@@ -79,6 +81,21 @@ struct recovery_times {
     std::uint64_t bytes_given_back = 0;
 
     recovery_times& operator+=(const recovery_times& other);
+};
+
+enum class recovery_action : std::uint8_t { sync, trim, flush };
+inline constexpr int recovery_actions = 3;
+const char* to_string(recovery_action action);
+
+/// One recovery: its parts as host times in picoseconds, and how long the device was busy in each; negative: to be asked of
+/// the device once it is idle.
+struct recovery_trace {
+    struct stretch {
+        std::int64_t begin = 0, end = 0, busy = 0;
+    };
+    stretch sync, free, allocate;
+    std::uint64_t bytes_given_back = 0;
+    recovery_action by = recovery_action::sync;
 };
 
 /// pass_begin: the trace starts from its first event, with nothing live. safe_point: the host has just synchronised.
@@ -131,9 +148,14 @@ public:
     /// Times of the recoveries since the last call, which forgets them. On a GPU: synchronise first, and before
     /// device::reset_activity().
     virtual recovery_times take_recovery() { return {}; }
+    /// The last recovery of a request on `stream`, valid until the next call; null: there was none.
+    virtual const recovery_trace* last_recovery(stream_id) const { return nullptr; }
     virtual allocator_traits traits() const = 0;
     /// Sizes of the blocks kept unused, bytes, in the allocator's own order.
     virtual std::vector<std::uint64_t> cached_blocks() const { return {}; }
+    /// The largest request on `stream` that could be served without memory from the driver, bytes. Asked when the device is
+    /// idle and nothing is timed: a pool may have to try.
+    virtual std::uint64_t largest_unused_block(stream_id stream);
 
 protected:
     std::uint64_t reserved_ = 0;

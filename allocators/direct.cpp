@@ -7,7 +7,7 @@ allocation direct::allocate(std::uint64_t bytes, std::uint64_t, stream_id)
     const device_ptr p = device_.malloc(bytes);
     if (!p) {
         counter_.failed();
-        return {.why = failure::memory, .asked_bytes = bytes};
+        return {.why = failure::memory, .asked_bytes = bytes, .beside_bytes = device_.info().raw_margin};
     }
     reserved_ += bytes;
     counter_.handed_out(bytes);

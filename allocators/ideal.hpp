@@ -28,7 +28,7 @@ public:
         arena& a = arenas_[stream];
         if (!a.base) {
             ++failures_;
-            return {.why = failure::memory, .asked_bytes = a.bytes};
+            return {.why = failure::memory, .asked_bytes = a.bytes, .beside_bytes = device_.info().raw_margin};
         }
         const std::uint64_t granted = (bytes + grain_ - 1) & ~(grain_ - 1);
         std::uint64_t offset = a.top;

@@ -56,7 +56,8 @@ allocation list_pool::miss(std::uint64_t bytes, std::uint32_t work)
     const device_ptr p = device_.malloc(wanted);
     if (!p) {
         counter_.failed();
-        return {.why = failure::memory, .work = work, .asked_bytes = wanted};
+        return {.why = failure::memory, .work = work, .asked_bytes = wanted,
+                .beside_bytes = device_.info().raw_margin};
     }
     reserved_ += wanted;
     counter_.handed_out(wanted);

@@ -26,6 +26,8 @@ public:
     std::uint64_t address_epoch() const override;
     allocator_stats stats() const override;
     recovery_times take_recovery() override;
+    const recovery_trace* last_recovery(stream_id stream) const override { return pools_[stream]->last_recovery(stream); }
+    std::uint64_t largest_unused_block(stream_id stream) override { return pools_[stream]->largest_unused_block(stream); }
     allocator_traits traits() const override { return pools_.front()->traits(); }
     std::vector<std::uint64_t> cached_blocks() const override;
 

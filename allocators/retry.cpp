@@ -11,7 +11,7 @@ class stopwatch {
 public:
     explicit stopwatch(device& dev) : device_(dev), begin_(dev.clock().now_ps()), busy_until_(dev.busy_until_ps()) {}
 
-    retry::stretch stop() const
+    recovery_trace::stretch stop() const
     {
         const std::int64_t end = device_.clock().now_ps();
         const std::int64_t busy = busy_until_ < 0 ? -1 : std::clamp(busy_until_ - begin_, std::int64_t{0}, end - begin_);
@@ -26,7 +26,7 @@ private:
 
 /// Splits a stretch into the part in which the device was busy with work queued before (drain) and the rest (idle). A GPU
 /// tells only afterwards, by its kernels' stamps; where those are lost, all of it counts as idle.
-void split(const retry::stretch& s, device& dev, std::int64_t& drain, std::int64_t& idle)
+void split(const recovery_trace::stretch& s, device& dev, std::int64_t& drain, std::int64_t& idle)
 {
     const std::int64_t busy = s.busy >= 0 ? s.busy : std::max(std::int64_t{0}, dev.busy_within_ps(s.begin, s.end));
     drain += busy;
@@ -34,6 +34,16 @@ void split(const retry::stretch& s, device& dev, std::int64_t& drain, std::int64
 }
 
 }  // namespace
+
+recovery_times times_of(const recovery_trace& r, device& dev)
+{
+    recovery_times t;
+    split(r.sync, dev, t.drain_sync, t.idle_sync);
+    split(r.free, dev, t.drain_free, t.idle_free);
+    split(r.allocate, dev, t.drain_allocate, t.idle_allocate);
+    t.bytes_given_back = r.bytes_given_back;
+    return t;
+}
 
 retry::retry(std::unique_ptr<allocator> inner, device& dev, recovery_action action)
     : inner_(std::move(inner)), device_(dev), action_(action)
@@ -57,7 +67,8 @@ allocation retry::allocate(std::uint64_t bytes, std::uint64_t alignment, stream_
 allocation retry::recover(std::uint64_t bytes, std::uint64_t alignment, stream_id stream, const allocation& failed)
 {
     ++attempts_;
-    parts taken;
+    recovery_trace taken;
+    taken.by = action_;
     const stopwatch syncing(device_);
     if (action_ == recovery_action::flush)
         device_.sync_device();
@@ -67,9 +78,8 @@ allocation retry::recover(std::uint64_t bytes, std::uint64_t alignment, stream_i
 
     if (action_ != recovery_action::sync) {
         const stopwatch freeing(device_);
-        const std::uint64_t returned = inner_->trim(0);
-        given_back_ += returned;
-        times_.bytes_given_back += returned;
+        taken.bytes_given_back = inner_->trim(0);
+        given_back_ += taken.bytes_given_back;
         taken.free = freeing.stop();
     }
 
@@ -82,30 +92,25 @@ allocation retry::recover(std::uint64_t bytes, std::uint64_t alignment, stream_i
         ++recoveries_;
         remember(taken);
     } else {
+        times_.bytes_given_back += taken.bytes_given_back;    // counted though it was in vain
         ++failures_;
     }
     return a;
 }
 
 /// The times of recoveries that succeeded. What the device did in them is added up now where it is known (sim), else kept.
-void retry::remember(const parts& taken)
+void retry::remember(const recovery_trace& taken)
 {
+    last_ = taken;
     if (taken.sync.busy >= 0)
-        add(taken, times_);
+        times_ += times_of(taken, device_);
     else
         unresolved_.push_back(taken);
 }
 
-void retry::add(const parts& taken, recovery_times& to) const
-{
-    split(taken.sync, device_, to.drain_sync, to.idle_sync);
-    split(taken.free, device_, to.drain_free, to.idle_free);
-    split(taken.allocate, device_, to.drain_allocate, to.idle_allocate);
-}
-
 recovery_times retry::take_recovery()
 {
-    for (const auto& p : unresolved_) add(p, times_);
+    for (const auto& r : unresolved_) times_ += times_of(r, device_);
     unresolved_.clear();
     return std::exchange(times_, {});
 }

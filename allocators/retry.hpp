@@ -11,15 +11,11 @@
 
 namespace vrambench {
 
-enum class recovery_action : std::uint8_t { sync, trim, flush };
+/// The times of a recovery; where the device did not know them then, it is idle now.
+recovery_times times_of(const recovery_trace& r, device& dev);
 
 class retry final : public allocator {
 public:
-    /// A part of a recovery: host times in picoseconds, and how long the device was busy in it; negative: to be asked.
-    struct stretch {
-        std::int64_t begin = 0, end = 0, busy = 0;
-    };
-
     retry(std::unique_ptr<allocator> inner, device& dev, recovery_action action);
 
     allocation allocate(std::uint64_t bytes, std::uint64_t alignment, stream_id stream) override;
@@ -31,6 +27,8 @@ public:
     std::uint64_t address_epoch() const override { return inner_->address_epoch(); }
     allocator_stats stats() const override;
     recovery_times take_recovery() override;
+    const recovery_trace* last_recovery(stream_id) const override { return recoveries_ ? &last_ : nullptr; }
+    std::uint64_t largest_unused_block(stream_id stream) override { return inner_->largest_unused_block(stream); }
     allocator_traits traits() const override { return inner_->traits(); }
     std::vector<std::uint64_t> cached_blocks() const override { return inner_->cached_blocks(); }
 
@@ -47,19 +45,15 @@ private:
         retry& retry_;
     };
 
-    struct parts {
-        stretch sync, free, allocate;
-    };
-
-    void remember(const parts& taken);
-    void add(const parts& taken, recovery_times& to) const;
+    void remember(const recovery_trace& taken);
     allocation recover(std::uint64_t bytes, std::uint64_t alignment, stream_id stream, const allocation& failed);
 
     std::unique_ptr<allocator> inner_;
     device& device_;
     recovery_action action_;
     recovery_times times_;                 ///< of recoveries whose parts are known
-    std::vector<parts> unresolved_;        ///< on a GPU: of the pass that runs
+    std::vector<recovery_trace> unresolved_;   ///< on a GPU: of the pass that runs
+    recovery_trace last_;
     std::uint64_t given_back_ = 0;         ///< in all, for stats()
     std::uint64_t attempts_ = 0, recoveries_ = 0, failures_ = 0;
 };

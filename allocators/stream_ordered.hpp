@@ -22,6 +22,7 @@ public:
     void after_call(allocation* a) override;
     std::uint64_t address_epoch() const override { return epoch_; }
     allocator_stats stats() const override;
+    std::uint64_t largest_unused_block(stream_id stream) override;
     /// At threshold 0 what was freed goes back to the driver at the next synchronisation.
     allocator_traits traits() const override { return {.keeps_freed = threshold_ > 0}; }
 

@@ -9,6 +9,7 @@ namespace {
 std::uint64_t unit_for(const device& dev, std::uint64_t growth_unit)
 {
     const std::uint64_t granularity = dev.info().vmm_granularity;
+    if (const std::string& why = dev.info().why_no_virtual_memory; !why.empty()) throw unsupported_error(why);
     if (granularity == 0) throw unsupported_error("the device has no virtual memory management");
     return growth_unit == 0 ? granularity : round_up(growth_unit, granularity);
 }
@@ -35,7 +36,9 @@ allocation vmm_stack::allocate(std::uint64_t bytes, std::uint64_t, stream_id)
         const failure why = grow(missing);
         if (why != failure::none) {
             counter_.failed();
-            return {.why = why, .work = 1, .asked_bytes = missing};
+            const std::uint64_t kept = round_up(used_, unit_);    // whole units beyond it could go back
+            return {.why = why, .work = 1, .asked_bytes = round_up(used_ + size, unit_) - kept,
+                    .beside_bytes = device_.info().handle_margin};
         }
         how = path::grow;
     }

@@ -23,6 +23,7 @@ public:
     deallocation deallocate(device_ptr pointer, std::uint64_t granted_bytes, stream_id stream) override;
     std::uint64_t trim(std::uint64_t) override { return 0; }
     allocator_stats stats() const override { return counter_.stats(reserved_); }
+    std::uint64_t largest_unused_block(stream_id) override { return (reserved_ - used_) / grain * grain; }
     allocator_traits traits() const override
     {
         return {.needs_lifo = true, .legal_in_capture = true, .can_trim = false, .max_alignment = grain};

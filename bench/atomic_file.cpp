@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -84,6 +86,16 @@ private:
 }  // namespace
 
 void check_writable(const std::string& path) { temporary_file(target_of(path), path); }
+
+void check_replaceable(const std::string& path)
+{
+    check_writable(path);
+    std::ifstream file(path, std::ios::binary);
+    const std::string held{std::istreambuf_iterator<char>(file), {}};
+    // Results name their schema "vrambench.result/1", traces begin with "vrambench_trace".
+    if (!held.empty() && held.find("\"vrambench") == std::string::npos)
+        cannot_write(path, "it holds something that vrambench did not write; name another file, or remove it");
+}
 
 void replace_file(const std::string& path, std::string_view contents)
 {

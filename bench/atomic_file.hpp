@@ -10,6 +10,10 @@ namespace vrambench {
 /// Leaves nothing behind.
 void check_writable(const std::string& path);
 
+/// The same for a file of ours: throws input_error also where `path` holds something that no command of ours wrote, so that
+/// a mistyped --out costs nobody a file.
+void check_replaceable(const std::string& path);
+
 /// Temporary file in the same folder, flushed to disk, renamed. Throws input_error; the temporary file is then removed
 /// and the old file is untouched.
 void replace_file(const std::string& path, std::string_view contents);

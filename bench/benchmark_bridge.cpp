@@ -194,7 +194,7 @@ reported_cell reported(const run_document& run, const cell& c)
 {
     const cell_metrics m = derive(c, reference_of(run, c));
     reported_cell r;
-    r.simulated = c.on.simulated;
+    r.simulated = gives_simulated_results(c.on);
     if (!m.cold.result) r.error = "not measured";
     else if (m.cold.result->what != status::completed) r.error = clean(in_words(*m.cold.result));
     else if (!m.cold.numbers) r.error = "no timed repetition";

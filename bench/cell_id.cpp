@@ -21,9 +21,14 @@ std::string cell_id(const cell& c) { return fnv1a(canonical(c)); }
 
 bool same_conditions(const cell& a, const cell& b)
 {
-    return a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels && a.kernel_scale == b.kernel_scale &&
-           a.resident_bytes == b.resident_bytes && a.neighbour == b.neighbour &&
+    return a.environment == b.environment && a.on.spec == b.on.spec && a.mode == b.mode && a.kernels == b.kernels &&
+           a.kernel_scale == b.kernel_scale && a.resident_bytes == b.resident_bytes && a.neighbour == b.neighbour &&
            a.workload->recipe->header().spec == b.workload->recipe->header().spec;
+}
+
+bool are_compared(const cell& a, const cell& b)
+{
+    return same_conditions(a, b) && a.vram_limit_bytes == b.vram_limit_bytes && a.inject == b.inject;
 }
 
 }  // namespace vrambench

@@ -97,7 +97,12 @@ void print_models()
 {
     std::cout << "models (model=NAME of the fattn workloads, or model=@FILE.json)\n\n";
     for (const auto& [name, text] : engine::built_in_models()) wrapped("  " + name, 20, engine::parse_model(text, name).source);
-    std::cout << "\ntargets (target=NAME)\n\n";
+    std::cout << '\n';
+}
+
+void print_targets()
+{
+    std::cout << "targets (target=NAME of the fattn workloads, or target=@FILE.json; auto: the device's own)\n\n";
     for (const auto& [name, text] : engine::built_in_targets()) wrapped("  " + name, 20, engine::parse_target(text, name).source);
     std::cout << '\n';
 }
@@ -108,7 +113,7 @@ struct topic {
 };
 constexpr topic topics[] = {
     {"devices", print_devices}, {"allocators", print_allocators}, {"workloads", print_workloads},
-    {"models", print_models}, {"metrics", print_metrics}};
+    {"models", print_models}, {"targets", print_targets}, {"metrics", print_metrics}};
 
 int list(const std::string& what)
 {
@@ -127,7 +132,7 @@ void add_list(CLI::App& app, command& chosen)
 {
     auto* sub = app.add_subcommand("list", "explain every name, key, default and unit");
     auto what = std::make_shared<std::string>();
-    sub->add_option("what", *what, "devices, allocators, workloads, models or metrics (default: all)");
+    sub->add_option("what", *what, "devices, allocators, workloads, models, targets or metrics (default: all)");
     sub->footer("Examples:\n  vrambench list\n  vrambench list allocators");
     sub->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
 }

@@ -3,12 +3,16 @@
 #include "bench/costs/cost_profile.hpp"
 #include "bench/costs/cost_table.hpp"
 #include "bench/interrupt.hpp"
+#include "bench/probe/probe.hpp"
+#include "bench/probe/run.hpp"
 #include "bench/progress.hpp"
 #include "bench/remote.hpp"
 #include "bench/runner.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <iostream>
 
@@ -20,10 +24,12 @@ namespace {
 
 constexpr std::uint64_t child_seconds = 20;            // about what one process takes on a card, for the progress line
 constexpr std::uint64_t default_timeout_ms = 300'000;
+constexpr std::uint64_t probe_timeout_ms = 60'000;
 
 /// As typed.
 struct probe_options {
     std::string device = "auto", processes, timeout, out, name;
+    std::vector<std::string> only;
     bool costs = false, quick = false;
 };
 
@@ -43,7 +49,7 @@ std::uint64_t processes_of(const probe_options& o, bool simulated)
 
 std::uint64_t timeout_of(const probe_options& o)
 {
-    if (o.timeout.empty()) return default_timeout_ms;
+    if (o.timeout.empty()) return o.costs ? default_timeout_ms : probe_timeout_ms;
     const std::uint64_t ms = parse_duration_ms(o.timeout, "--timeout");
     if (ms == 0) throw input_error("--timeout: " + in_quotes(o.timeout) + " is no time at all");
     return ms;
@@ -107,11 +113,10 @@ private:
     std::vector<costs::cost_report> reports_;
 };
 
-int probe(const probe_options& o, const command_line& line)
+int measure_costs(const probe_options& o, const command_line& line)
 {
-    if (!o.costs) throw input_error("probe: say what to measure: --costs (vrambench probe --help)");
     calibration_run run(o, line);
-    if (!o.out.empty()) check_writable(o.out);
+    if (!o.out.empty()) check_replaceable(o.out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     const interrupt_guard interrupt;
     try {
@@ -123,25 +128,63 @@ int probe(const probe_options& o, const command_line& line)
     return run.report(std::cout);
 }
 
+int ask(const probe_options& o, const command_line& line)
+{
+    if (!o.name.empty()) throw input_error("--name: names the profile of --costs; drop it or add --costs");
+    probing::probe_request r;
+    r.device = o.device;
+    r.quick = o.quick;
+    r.only = split_words(o.only);
+    if (!o.processes.empty()) r.processes = parse_integer(o.processes, "--processes", 1, 1000);
+    r.timeout = std::chrono::milliseconds(timeout_of(o));
+    r.out = o.out;
+    return probing::run_probes(r, line);
+}
+
+/// The costs are a probe among the others, with a result of their own.
+int probe(probe_options o, const command_line& line)
+{
+    const std::vector<std::string> only = split_words(o.only);
+    const bool costs_named = std::find(only.begin(), only.end(), "costs") != only.end();
+    if (costs_named && only.size() > 1) throw input_error("--only costs writes a profile: name it alone");
+    if (o.costs && !only.empty() && !costs_named) throw input_error("--costs and --only exclude each other");
+    o.costs = o.costs || costs_named;
+    return o.costs ? measure_costs(o, line) : ask(o, line);
+}
+
+std::string probes_text()
+{
+    std::string text = "Probes:\n";
+    for (const auto& p : probing::probe_entries())
+        text += "  " + std::string(p.name) + std::string(13 - std::string(p.name).size(), ' ') + p.what + (p.in_quick ? "" : " (not with --quick)") + "\n";
+    return text + "  costs        as --costs: every call by size, and the simulator's profile of this card\n";
+}
+
 }  // namespace
 
 void add_probe(CLI::App& app, const command_line& line, command& chosen)
 {
-    auto* sub = app.add_subcommand("probe", "measure what the driver's calls cost on this card, and write the simulator's profile");
+    auto* sub = app.add_subcommand("probe", "ask what a driver really does, or what its calls cost");
     auto o = std::make_shared<probe_options>();
-    sub->add_flag("--costs", o->costs, "every call by size: idle, growing, under load, refused; pools, launches, margins");
     sub->add_option("--device", o->device, "auto, cuda:N, hip:N, sim:PROFILE")->capture_default_str();
-    sub->add_option("--processes", o->processes, "child processes, each with a context of its own (default: 10; 3 with --quick; 1 on sim)");
-    sub->add_option("--out", o->out, "the profile to write, for --device sim:@FILE.json (default: only the table is printed)");
-    sub->add_option("--name", o->name, "of the profile (default: after the card)");
-    sub->add_option("--timeout", o->timeout, "of one process, as 60s (default: 300s)");
-    sub->add_flag("--quick", o->quick, "fewer sizes, repetitions and processes");
-    sub->footer("Takes most of the card's memory for seconds at a time: run it on a card that nobody else uses. docs/calibration.md\n"
-                "says what is measured and how.\n\n"
+    sub->add_flag("--quick", o->quick, "under a minute: what decides between legacy, async and vmm; with --costs fewer sizes");
+    sub->add_option("--only", o->only, "these probes alone, repeated or comma-separated")->allow_extra_args(false);
+    sub->add_flag("--costs", o->costs, "what every call costs, by size: idle, growing, under load, refused; pools, launches, margins");
+    sub->add_option("--processes", o->processes,
+                    "child processes of each probe, each with a context of its own (default: 1 to 30, by probe; of --costs 10,\n"
+                    "3 with --quick; 1 on sim)");
+    sub->add_option("--out", o->out, "the report to write; with --costs the profile, for --device sim:@FILE.json (default: only the table)");
+    sub->add_option("--name", o->name, "with --costs: of the profile (default: after the card)");
+    sub->add_option("--timeout", o->timeout, "of one process, as 60s (default: 60s; of --costs 300s)");
+    sub->footer(probes_text() +
+                "\nEvery verdict is shown with its evidence, and bad ones do not change the exit code. Takes most of the card's memory for\n"
+                "seconds at a time: run it on a card that nobody else uses. docs/probe.md and docs/calibration.md say what is asked and how.\n\n"
                 "Examples:\n"
+                "  vrambench probe --quick\n"
+                "  vrambench probe --device cuda:0 --out probe.json\n"
+                "  vrambench probe --only vmm,release --processes 30\n"
                 "  vrambench probe --costs --device cuda:0 --out mycard.json\n"
-                "  vrambench run --device sim:@mycard.json\n"
-                "  vrambench probe --costs --device cuda:0 --quick");
+                "  vrambench run --device sim:@mycard.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return probe(*o, line); }; });
 }
 

@@ -8,6 +8,7 @@
 #include "bench/result_file.hpp"
 #include "bench/run_options.hpp"
 #include "bench/table.hpp"
+#include "bench/vram_limit.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
@@ -43,10 +44,32 @@ std::uint64_t some_time(const std::string& typed, const std::string& option)
     return ms;
 }
 
+/// "0.5%" as 0.005.
+double share_of(const std::string& typed, const std::string& option)
+{
+    if (!typed.ends_with('%')) throw input_error(option + " " + in_quotes(typed) + ": a percentage, as 0.5%");
+    const double share = parse_number(typed.substr(0, typed.size() - 1), option, 0, 100) / 100;
+    if (share <= 0) throw input_error(option + " " + in_quotes(typed) + " must be above 0");
+    return share;
+}
+
+/// None where there is only one: that is an ordinary run.
+std::optional<launcher_rank> wanted_rank(bool by_rank)
+{
+    if (!by_rank) return std::nullopt;
+    const auto rank = find_rank();
+    if (!rank) throw input_error("--by-rank: no launcher says which rank this is (mpirun, srun; docs/fleet.md has the variables)");
+    return rank->ranks > 1 ? rank : std::nullopt;
+}
+
 void check_combinations(const run_options& o, const run_request& r)
 {
     if (o.quick && o.full) throw input_error("--quick and --full exclude each other");
     if ((o.quick || o.full) && !r.workloads.empty()) throw input_error("--quick and --full choose a default set; drop them or --workload");
+    if (!o.precision.empty() && o.no_reference)
+        throw input_error("--precision is about the time beyond `ideal`; drop --no-reference");
+    if (o.drop_losers && o.precision.empty())
+        throw input_error("--drop-losers goes with --precision, which says when the others are done");
     if (o.resume && o.out.empty()) throw input_error("--resume needs --out FILE.json, the file to go on with");
 }
 
@@ -115,6 +138,7 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.allocators = split_specs(r.allocators);
     r.workloads = o.trace_file.empty() ? split_specs(r.workloads) : std::vector<std::string>{"file:" + o.trace_file};
     take_models_along(r);
+    for (const auto& typed : r.vram_limits) refuse_decimal_comma(typed);
     r.vram_limits = split_words(r.vram_limits);
     r.kernel_scales = split_words(r.kernel_scales);
     r.injections = split_words(r.injections);
@@ -127,6 +151,8 @@ run_request understand(const run_options& o, const benchmark_flags& flags)
     r.seed = parse_integer(o.seed, "--seed", 0, UINT64_MAX);
     if (!o.timeout.empty()) r.timeout_ms = some_time(o.timeout, "--timeout");
     if (!o.budget.empty()) r.budget_ms = some_time(o.budget, "--budget");
+    if (!o.precision.empty()) r.stop = stop_rule{share_of(o.precision, "--precision"), o.drop_losers};
+    r.rank = wanted_rank(o.by_rank);
     r.reference = !o.no_reference;
     r.size = o.quick ? run_size::quick : o.full ? run_size::full : run_size::normal;
     r.filter = flags.filter;
@@ -170,22 +196,42 @@ void describe_environment(run_document& document, device_info device)
     for (auto& f : device_environment(device)) document.environment.push_back(std::move(f));
 }
 
+/// Beside the device's facts, so that a merged file still says who measured what.
+void describe_rank(run_document& document, const launcher_rank& r)
+{
+    document.environment.push_back({"launcher", r.launcher});
+    document.environment.push_back({"rank", "", r.rank, true});
+    document.environment.push_back({"ranks", "", r.ranks, true});
+    document.environment.push_back({"local_rank", "", r.local_rank, true});
+}
+
+std::string out_of(const run_options& o, const run_request& request, const run_document& document)
+{
+    const std::string out = o.out.empty() ? default_out(document) : o.out;
+    return request.rank ? ranked_name(out, request.rank->rank) : out;
+}
+
 int run(const run_options& o, const command_line& line, const table_maker& table)
 {
     const benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
     const run_request request = understand(o, flags);
     run_plan plan = make_plan(request);
     run_document& document = plan.document;
+    if (document.cells.empty()) {    // a launcher would end the others if this one failed
+        std::cerr << "rank " << request.rank->rank << ": nothing to measure, the others have all of it\n";
+        return 0;
+    }
     if (flags.list_only) return list_cells(document);
 
     document.command = line.arguments;
-    const std::string out = o.out.empty() ? default_out(document) : o.out;
-    check_writable(out);
+    const std::string out = out_of(o, request, document);
+    check_replaceable(out);
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
         shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
     describe_environment(document, plan.device);
+    if (request.rank) describe_rank(document, *request.rank);
 
     const ending how = measure_until_interrupted(plan, o, request, out, shown);
     if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
@@ -221,6 +267,14 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
         ->allow_extra_args(false);
     app.add_option("--mode", o.mode, "how graph events execute: eager, graph")->capture_default_str();
     app.add_option("--repetitions", o.repetitions, "timed runs of each cell (default: 9 on a card; 1 on sim, where all are the same)");
+    app.add_option("--precision", o.precision,
+                   "repeat each cell until the 95 % interval of its added time is within this much of ideal's time, as 0.5%, or until\n"
+                   "--repetitions (default then: 100) or --budget ends it; the file says which");
+    app.add_flag("--drop-losers", o.drop_losers,
+                 "with --precision: stop allocators that another one beats in every primary metric beyond doubt");
+    app.add_flag("--by-rank", o.by_rank,
+                 "under mpirun or srun: measure only this rank's share, on the card of its local rank, into NAME.rankN.json\n"
+                 "(docs/fleet.md)");
     app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: of the default set 300s on a card, 120s on sim; none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();
@@ -228,6 +282,7 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
         ->allow_extra_args(false);
     app.add_option("--kernel-scale", r.kernel_scales, "multiplies kernel times, as 0.5,1,2")->allow_extra_args(false);
     app.add_flag("--no-reference", o.no_reference, "do not run `ideal`; drops added time and what depends on it");
+    app.add_flag("--force", r.force, "run async or vmm even where the driver's pools or virtual memory fail their probe (see probe)");
     app.add_flag("--in-process", o.in_process, "repetitions run in this process, for debuggers (always so on sim)");
     app.add_option("--timeout", o.timeout, "of one repetition, as 60s (default: 300s on a card, none on sim)");
     app.add_flag("--resume", o.resume, "go on with the result file that --out names");
@@ -250,6 +305,8 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
                 "  vrambench run --device sim:h200 --allocator legacy-retry,async,vmm --vram-limit 1.5x --neighbour 32MiB@step:20..40 \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
+                "  vrambench run --precision 0.5% --budget 20min\n"
+                "  srun --ntasks=8 --gpus-per-task=1 vrambench run --by-rank --out fleet.json\n"
                 "  vrambench run --workload random:events=1000000,order=shuffled,streams=4 --seed 7 --out run.json");
     sub->callback([o, &line, &chosen] { chosen = [o, &line] { return run(*o, line); }; });
 }

@@ -20,7 +20,7 @@ void add_show(CLI::App& app, command& chosen)
     auto calls = std::make_shared<bool>(false);
     sub->add_flag("--markdown", *markdown, "as Markdown, for documents");
     sub->add_flag("--calls", *calls, "what the allocators' calls took, by path, with their drain and idle parts")->excludes("--markdown");
-    sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead (docs/out-of-memory.md)")
+    sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead, and of each recovery (docs/out-of-memory.md)")
         ->excludes("--markdown")
         ->excludes("--calls");
     sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter")

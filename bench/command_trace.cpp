@@ -1,5 +1,6 @@
 #include "bench/atomic_file.hpp"
 #include "bench/commands.hpp"
+#include "bench/reading.hpp"
 #include "bench/run_options.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
@@ -41,8 +42,8 @@ struct export_options {
 int export_trace(const export_options& o)
 {
     const auto t = open_named(o.workload, parse_integer(o.seed, "--seed", 0, UINT64_MAX));
-    check_writable(o.out);
-    const trace_summary summary = summarise(*t);
+    check_replaceable(o.out);
+    const trace_summary summary = summarise_telling(*t);
     write_trace(*t, o.out, o.format == "packed" ? trace_format::packed : trace_format::json_lines);
     std::cout << printable(o.out) << ": " << summary.events << " events, "
               << human_size(std::filesystem::file_size(o.out)) << "\n";
@@ -52,7 +53,7 @@ int export_trace(const export_options& o)
 int trace_stats(const std::string& workload, const std::string& seed)
 {
     const auto t = open_named(workload, parse_integer(seed, "--seed", 0, UINT64_MAX));
-    std::cout << describe(t->header(), summarise(*t));
+    std::cout << describe(t->header(), summarise_telling(*t));
     return 0;
 }
 

@@ -21,6 +21,7 @@ void add_run(CLI::App& app, const command_line& line, command& chosen);
 void add_fit(CLI::App& app, const command_line& line, command& chosen);
 void add_frontier(CLI::App& app, const command_line& line, command& chosen);
 void add_list(CLI::App& app, command& chosen);
+void add_results(CLI::App& app, const command_line& line, command& chosen);
 void add_show(CLI::App& app, command& chosen);
 void add_compare(CLI::App& app, command& chosen);
 void add_probe(CLI::App& app, const command_line& line, command& chosen);

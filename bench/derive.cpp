@@ -63,7 +63,16 @@ std::optional<double> ratio(double above, double below)
     return r;
 }
 
-/// Passes of the cell beside those of its reference with the same repetition index.
+/// What a reference's own cell measured, in the form of one that ran in the same process.
+reference_measurement as_reference(const pass_measurement& p)
+{
+    reference_measurement m{p.time_ps, {}, p.activity};
+    for (const phase_measurement& f : p.phases) m.phases.push_back({f.name, f.steps, f.tokens, f.time_ps, {}});
+    return m;
+}
+
+/// Passes of the cell, each beside the reference that ran in its own process; where none did, beside the pass of the
+/// reference's cell with the same repetition index.
 class pairing {
 public:
     pairing(const passes& used, const passes& reference)
@@ -71,21 +80,23 @@ public:
         std::map<std::uint64_t, const pass_measurement*> by_index;
         for (const pass_of& p : reference) by_index.emplace(p.of->index, p.pass);
         for (const pass_of& p : used)
-            if (const auto twin = by_index.find(p.of->index); twin != by_index.end()) pairs_.push_back({p.pass, twin->second});
+            if (p.of->reference) pairs_.push_back({p.pass, *p.of->reference});
+            else if (const auto twin = by_index.find(p.of->index); twin != by_index.end())
+                pairs_.push_back({p.pass, as_reference(*twin->second)});
     }
 
-    /// `value(pass, reference pass)` of every pair, as an optional double.
+    /// `value(pass, reference)` of every pair, as an optional double.
     template <typename Value>
     std::optional<estimate> over(Value value) const
     {
         std::vector<double> values;
         for (const auto& [mine, ideal] : pairs_)
-            if (const std::optional<double> v = value(*mine, *ideal)) values.push_back(*v);
+            if (const std::optional<double> v = value(*mine, ideal)) values.push_back(*v);
         return estimate_of(std::move(values));
     }
 
 private:
-    std::vector<std::pair<const pass_measurement*, const pass_measurement*>> pairs_;
+    std::vector<std::pair<const pass_measurement*, reference_measurement>> pairs_;
 };
 
 quantiles quantiles_of(const histogram& h)
@@ -137,10 +148,10 @@ void derive_split(const passes& used, std::array<call_parts, path_kinds> pass_me
     any = {part_of(all.drain, used.size()), part_of(all.idle, used.size())};
 }
 
-const phase_measurement* find_phase(const pass_measurement& p, const std::string& name)
+const phase_measurement* find_phase(const std::vector<phase_measurement>& phases, const std::string& name)
 {
-    const auto found = std::find_if(p.phases.begin(), p.phases.end(), [&](const auto& f) { return f.name == name; });
-    return found == p.phases.end() ? nullptr : &*found;
+    const auto found = std::find_if(phases.begin(), phases.end(), [&](const auto& f) { return f.name == name; });
+    return found == phases.end() ? nullptr : &*found;
 }
 
 phase_metrics derive_phase(const phase_measurement& first, const passes& used, const pairing& pairs)
@@ -148,21 +159,21 @@ phase_metrics derive_phase(const phase_measurement& first, const passes& used, c
     phase_metrics m;
     m.name = first.name;
     m.per_token = first.tokens > 0;
-    m.added_ns = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
-        const auto* a = find_phase(mine, m.name);
-        const auto* b = find_phase(ideal, m.name);
+    m.added_ns = pairs.over([&](const pass_measurement& mine, const reference_measurement& ideal) -> std::optional<double> {
+        const auto* a = find_phase(mine.phases, m.name);
+        const auto* b = find_phase(ideal.phases, m.name);
         if (!a || !b) return std::nullopt;
         return ratio(ns(a->time_ps - b->time_ps), static_cast<double>(m.per_token ? a->tokens : a->steps));
     });
-    m.slowdown = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
-        const auto* a = find_phase(mine, m.name);
-        const auto* b = find_phase(ideal, m.name);
+    m.slowdown = pairs.over([&](const pass_measurement& mine, const reference_measurement& ideal) -> std::optional<double> {
+        const auto* a = find_phase(mine.phases, m.name);
+        const auto* b = find_phase(ideal.phases, m.name);
         if (!a || !b) return std::nullopt;
         return ratio(ns(a->time_ps), ns(b->time_ps));
     });
     histogram steps;
     for (const pass_of& p : used)
-        if (const auto* f = find_phase(*p.pass, m.name)) steps.merge(f->step);
+        if (const auto* f = find_phase(p.pass->phases, m.name)) steps.merge(f->step);
     m.step_ns = quantiles_of(steps);
     return m;
 }
@@ -192,10 +203,10 @@ struct token_time {
     std::int64_t ps = 0;
     std::uint64_t tokens = 0;
 };
-token_time token_time_of(const pass_measurement& p, const std::string& kind = {})
+token_time token_time_of(const std::vector<phase_measurement>& phases, const std::string& kind = {})
 {
     token_time t;
-    for (const phase_measurement& f : p.phases) {
+    for (const phase_measurement& f : phases) {
         if (f.tokens == 0 || (!kind.empty() && kind_of(f.name) != kind)) continue;
         t.ps += f.time_ps;
         t.tokens += f.tokens;
@@ -205,8 +216,8 @@ token_time token_time_of(const pass_measurement& p, const std::string& kind = {}
 
 std::optional<estimate> added_per_token(const pairing& pairs, const std::string& kind = {})
 {
-    return pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
-        const token_time a = token_time_of(mine, kind), b = token_time_of(ideal, kind);
+    return pairs.over([&](const pass_measurement& mine, const reference_measurement& ideal) {
+        const token_time a = token_time_of(mine.phases, kind), b = token_time_of(ideal.phases, kind);
         return ratio(ns(a.ps - b.ps), static_cast<double>(a.tokens));
     });
 }
@@ -226,11 +237,11 @@ std::vector<kind_metrics> derive_kinds(const pass_measurement& first, const pair
 void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, const trace_summary& summary)
 {
     n.added_ns = n.per_token ? added_per_token(pairs)
-                             : pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
+                             : pairs.over([&](const pass_measurement& mine, const reference_measurement& ideal) {
                                    return ratio(ns(mine.time_ps - ideal.time_ps), static_cast<double>(summary.steps));
                                });
-    n.slowdown = pairs.over([&](const pass_measurement& mine, const pass_measurement& ideal) {
-        return n.per_token ? ratio(ns(token_time_of(mine).ps), ns(token_time_of(ideal).ps)) : ratio(ns(mine.time_ps), ns(ideal.time_ps));
+    n.slowdown = pairs.over([&](const pass_measurement& mine, const reference_measurement& ideal) {
+        return n.per_token ? ratio(ns(token_time_of(mine.phases).ps), ns(token_time_of(ideal.phases).ps)) : ratio(ns(mine.time_ps), ns(ideal.time_ps));
     });
     for (const phase_measurement& f : used.front().pass->phases) n.phases.push_back(derive_phase(f, used, pairs));
     n.kinds = derive_kinds(*used.front().pass, pairs);
@@ -245,21 +256,21 @@ void derive_times(pass_numbers& n, const passes& used, const pairing& pairs, con
 }
 
 /// None where the device could not tell: a negative time says so.
-std::optional<std::int64_t> idle_ps(const pass_measurement& p)
+std::optional<std::int64_t> idle_ps(const device_activity& a)
 {
-    if (p.activity.busy_ps < 0 || p.activity.span_ps < 0) return std::nullopt;
-    return p.activity.span_ps - p.activity.busy_ps;
+    if (a.busy_ps < 0 || a.span_ps < 0) return std::nullopt;
+    return a.span_ps - a.busy_ps;
 }
 
 void derive_activity(pass_numbers& n, const passes& used, const pairing& pairs)
 {
     n.device_idle_ns = over(used, [](const pass_measurement& p) -> std::optional<double> {
-        const std::optional<std::int64_t> idle = idle_ps(p);
+        const std::optional<std::int64_t> idle = idle_ps(p.activity);
         if (!idle) return std::nullopt;
         return ns(*idle);
     });
-    n.stall_ns = pairs.over([](const pass_measurement& mine, const pass_measurement& ideal) -> std::optional<double> {
-        const std::optional<std::int64_t> a = idle_ps(mine), b = idle_ps(ideal);
+    n.stall_ns = pairs.over([](const pass_measurement& mine, const reference_measurement& ideal) -> std::optional<double> {
+        const std::optional<std::int64_t> a = idle_ps(mine.activity), b = idle_ps(ideal.activity);
         if (!a || !b) return std::nullopt;
         return ns(*a - *b);    // exact before it is rounded
     });
@@ -378,6 +389,13 @@ const pass_of& deciding(const passes& all)
     });
 }
 
+void take_state(pass_metrics& m, const pass_measurement& from)
+{
+    m.cached_blocks = from.cached_blocks;
+    m.recovered = from.recoveries;
+    m.first_recoveries = from.first_recoveries;
+}
+
 pass_metrics derive_pass(const cell& c, const passes& all, const passes& reference)
 {
     pass_metrics m;
@@ -392,11 +410,11 @@ pass_metrics derive_pass(const cell& c, const passes& all, const passes& referen
     m.result = worst.pass->result;
     if (m.result->what != status::completed) {
         m.reached = reached_by(worst);
-        m.cached_blocks = worst.pass->cached_blocks;
+        take_state(m, *worst.pass);
         return m;
     }
     const passes used = completed(all, role::timed);
-    m.cached_blocks = used.empty() ? worst.pass->cached_blocks : used.front().pass->cached_blocks;
+    take_state(m, used.empty() ? *worst.pass : *used.front().pass);
     if (used.empty()) return m;
 
     const pairing pairs(used, completed(reference, role::timed));

@@ -90,6 +90,8 @@ struct pass_metrics {
     std::optional<pass_numbers> numbers;     ///< completed, and a timed repetition was used
     std::optional<reached_values> reached;   ///< not completed
     std::vector<std::uint64_t> cached_blocks;     ///< when the pass ended, at the failure where it failed
+    std::uint64_t recovered = 0;             ///< recoveries of the repetition from which first_recoveries are
+    std::vector<recovery_record> first_recoveries;   ///< of the first used repetition, or of that which gives the outcome
     std::uint64_t hazard_count = 0;          ///< the most that one repetition saw
 };
 
@@ -98,7 +100,8 @@ struct cell_metrics {
     std::optional<pass_metrics> steady;      ///< where a repetition has a steady pass
 };
 
-/// `reference` may be null, or the cell itself. Repetitions are paired by index.
+/// `reference` may be null, or the cell itself. A repetition is paired with the reference of its own process,
+/// else with the repetition of `reference` that has its index.
 cell_metrics derive(const cell& c, const cell* reference);
 
 /// Whether the cell can be the reference of others: `ideal`, without a limit and without faults.

@@ -47,6 +47,12 @@ std::string pressure(const cell& c, std::uint64_t limit)
     return text;
 }
 
+/// "8GiB" where it is a round number, else to the hundredth.
+std::string size_text(std::uint64_t bytes)
+{
+    return bytes % MiB == 0 ? exact_size(bytes) : human_size(bytes);
+}
+
 std::vector<frontier> frontiers_of(const run_document& run)
 {
     std::vector<frontier> all;
@@ -85,6 +91,7 @@ std::string lines_of(const frontier& f, const table_style& style)
     std::size_t title_width = 9, width = 6;
     for (const auto& t : f.titles) title_width = std::max(title_width, t.size());
     for (const auto& [key, text] : f.texts) width = std::max(width, text.size());
+    for (const auto limit : f.limits) width = std::max(width, size_text(limit).size());
     const std::size_t room = style.width - std::min(style.width, title_width);
     const std::size_t columns = std::max<std::size_t>(1, room / (width + gap));
     std::string out;
@@ -92,7 +99,9 @@ std::string lines_of(const frontier& f, const table_style& style)
         const std::size_t end = std::min(f.limits.size(), begin + columns);
         std::string heading = left("pressure", title_width);
         for (std::size_t k = begin; k < end; ++k) heading += std::string(gap, ' ') + right(pressure(*f.first, f.limits[k]), width);
-        out += style.color ? "\033[1m" + heading + "\033[0m\n" : heading + "\n";
+        std::string limits = left("limit", title_width);
+        for (std::size_t k = begin; k < end; ++k) limits += std::string(gap, ' ') + right(size_text(f.limits[k]), width);
+        out += style.color ? "\033[1m" + heading + "\n" + limits + "\033[0m\n" : heading + "\n" + limits + "\n";
         for (const auto& title : f.titles) {
             std::string line = left(title, title_width);
             for (std::size_t k = begin; k < end; ++k) {

@@ -16,4 +16,7 @@ public:
     const std::atomic<bool>* flag() const;
 };
 
+/// Whether a SIGINT came while such a guard lived; from any thread.
+bool interrupt_requested();
+
 }  // namespace vrambench

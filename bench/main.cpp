@@ -83,6 +83,7 @@ int main(int argc, char** argv)
     add_trace(app, line, chosen);
     add_show(app, chosen);
     add_compare(app, chosen);
+    add_results(app, line, chosen);
     add_probe(app, line, chosen);
     add_recommend(app, chosen);
     add_child(app, chosen);

@@ -1,8 +1,10 @@
 #include "bench/measure.hpp"
 
+#include "bench/derive.hpp"
 #include "bench/remote.hpp"
 #include "bench/result_file.hpp"
 #include "bench/runner.hpp"
+#include "bench/settled.hpp"
 #include "spec/errors.hpp"
 
 #include <algorithm>
@@ -31,8 +33,8 @@ measured_set measured(const cell& c)
 double estimated_seconds(const cell& c, role what)
 {
     const trace_summary& s = c.workload->summary;
-    const double passes = what == role::verify ? 1 : 2;
-    if (c.on.simulated) return 0.001 + passes * static_cast<double>(s.events) / 4e6;
+    if (c.on.simulated) return 0.001 + 2 * static_cast<double>(s.events) / 4e6;
+    const double passes = what == role::verify ? 1 : what == role::timed ? 3 : 2;    // timed: the reference's too
     const double kernels = static_cast<double>(s.stated_kernel_ns) * 1e-9, host = static_cast<double>(s.events) * 4e-6;
     return 0.8 + passes * std::max(kernels, host);
 }
@@ -78,12 +80,20 @@ std::uint64_t next_order(const run_document& document)
     return next;
 }
 
-repetition measure_one(const cell& c, const scheduled& s, const measure_options& options)
+/// What a simulator says does not hang on the process: there the reference's own cell serves all others. Nothing is refused to
+/// a reference on purpose.
+bool wants_reference(const run_document& document, const cell& c, role what)
+{
+    return what == role::timed && !c.on.simulated && c.inject.empty() && reference_of(document, c) != nullptr;
+}
+
+repetition measure_one(const run_document& document, const cell& c, const scheduled& s, const measure_options& options)
 {
     run_controls controls;
     controls.stop = options.stop;
     controls.timeout = std::chrono::milliseconds(options.timeout_ms);
     controls.cold_only = s.what == role::verify;    // the pass in which memory changes hands; twice says no more
+    controls.reference = wants_reference(document, c, s.what);
     const bool in_child = !c.on.simulated && !options.in_process;
     repetition r = in_child ? run_in_child(c, s.what, controls) : run_repetition(c, controls, s.what);
     r.index = s.round;
@@ -138,7 +148,7 @@ public:
     template <class TimeIsLeft> void run(bool is_last, std::uint64_t& order, progress& shown, TimeIsLeft time_is_left)
     {
         for (std::uint64_t reruns = 0;; ++reruns) {
-            cell_.repetitions.push_back(measure_one(cell_, scheduled_, options_));
+            cell_.repetitions.push_back(measure_one(document_, cell_, scheduled_, options_));
             repetition& r = cell_.repetitions.back();
             r.order = order++;
             const bool again = r.disturbed && reruns < most_reruns && time_is_left();
@@ -168,10 +178,74 @@ bool cannot_run(const cell& c)
     });
 }
 
+/// Cells that need no more repetitions, each asked before its next one and remembered.
+class settled_cells {
+public:
+    settled_cells(const run_plan& plan) : plan_(plan), settled_(plan.document.cells.size(), false) {}
+
+    bool contains(std::size_t cell)
+    {
+        if (plan_.stop && !settled_[cell]) settled_[cell] = settled(plan_.document, plan_.document.cells[cell], *plan_.stop).has_value();
+        return settled_[cell];
+    }
+
+private:
+    const run_plan& plan_;
+    std::vector<bool> settled_;
+};
+
+std::string why_stopped(const run_plan& plan, const cell& c, ending how)
+{
+    if (const auto why = settled(plan.document, c, *plan.stop)) return *why;
+    const measured_set there = measured(c);
+    const auto timed = std::count_if(there.begin(), there.end(), [](const auto& r) { return r.first == role::timed; });
+    if (static_cast<std::uint64_t>(timed) >= plan.repetitions) return "repetitions";
+    return how == ending::interrupted ? "interrupted" : "budget";
+}
+
 void finish(run_document& document, result_writer* writer)
 {
     document.finished = true;
     if (writer) writer->write(document);
+}
+
+/// As measure().
+ending measure_missing(run_plan& plan, const measure_options& options, result_writer* writer, progress& shown)
+{
+    auto& document = plan.document;
+    auto work = missing_work(plan);
+    const std::size_t wanted = work.size();
+    if (plan.budget_ms && !plan.stop) fit_budget(work, plan, shown);    // with a rule nobody knows how many it takes
+    std::vector<double> estimates;
+    for (const auto& s : work) estimates.push_back(estimated_seconds(document.cells[s.cell], s.what));
+    shown.plan(estimates);
+
+    settled_cells done(plan);
+    std::uint64_t order = next_order(document);
+    document.finished = wanted == 0;
+    if (writer && wanted == 0) writer->write(document);
+    const auto began = std::chrono::steady_clock::now();
+    const auto time_is_left = [&] {
+        return !plan.budget_ms || std::chrono::steady_clock::now() - began <= std::chrono::milliseconds(*plan.budget_ms);
+    };
+    for (std::size_t i = 0; i < work.size(); ++i) {
+        if (options.stop && options.stop->load()) return ending::interrupted;
+        if (cannot_run(document.cells[work[i].cell]) || (work[i].what == role::timed && done.contains(work[i].cell))) {
+            if (i + 1 == wanted) finish(document, writer);
+            continue;
+        }
+        if (i > 0 && !time_is_left()) {
+            shown.note("budget used up: " + std::to_string(work.size() - i) + " repetitions were not run");
+            return ending::out_of_budget;
+        }
+        shown.start(i, label(document.cells[work[i].cell]));
+        try {
+            piece_of_work(document, work[i], options, writer).run(i + 1 == wanted, order, shown, time_is_left);
+        } catch (const run_interrupted&) {
+            return ending::interrupted;
+        }
+    }
+    return document.finished ? ending::finished : ending::out_of_budget;
 }
 
 }  // namespace
@@ -179,6 +253,8 @@ void finish(run_document& document, result_writer* writer)
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
 {
     run_document before = read_result(path);
+    if (!before.environments.empty())
+        throw input_error("--resume: " + in_quotes(path) + " is a merged file; go on with one of its parts");
     check_all_planned(before, plan.document, path);
     std::uint64_t taken = 0;
     for (auto& c : plan.document.cells) {
@@ -195,41 +271,13 @@ std::uint64_t resume_from(const std::string& path, run_plan& plan)
 
 ending measure(run_plan& plan, const measure_options& options, progress& shown)
 {
-    auto& document = plan.document;
-    auto work = missing_work(plan);
-    const std::size_t wanted = work.size();
-    if (plan.budget_ms) fit_budget(work, plan, shown);
-    std::vector<double> estimates;
-    for (const auto& s : work) estimates.push_back(estimated_seconds(document.cells[s.cell], s.what));
-    shown.plan(estimates);
-
     std::optional<result_writer> writer;
     if (!options.out.empty()) writer.emplace(options.out);
-    std::uint64_t order = next_order(document);
-    document.finished = wanted == 0;
-    if (writer && wanted == 0) writer->write(document);
-    const auto began = std::chrono::steady_clock::now();
-    const auto time_is_left = [&] {
-        return !plan.budget_ms || std::chrono::steady_clock::now() - began <= std::chrono::milliseconds(*plan.budget_ms);
-    };
-    for (std::size_t i = 0; i < work.size(); ++i) {
-        if (options.stop && options.stop->load()) return ending::interrupted;
-        if (i > 0 && !time_is_left()) {
-            shown.note("budget used up: " + std::to_string(work.size() - i) + " repetitions were not run");
-            return ending::out_of_budget;
-        }
-        if (cannot_run(document.cells[work[i].cell])) {
-            if (i + 1 == wanted) finish(document, writer ? &*writer : nullptr);
-            continue;
-        }
-        shown.start(i, label(document.cells[work[i].cell]));
-        try {
-            piece_of_work(document, work[i], options, writer ? &*writer : nullptr).run(i + 1 == wanted, order, shown, time_is_left);
-        } catch (const run_interrupted&) {
-            return ending::interrupted;
-        }
-    }
-    return document.finished ? ending::finished : ending::out_of_budget;
+    const ending how = measure_missing(plan, options, writer ? &*writer : nullptr, shown);
+    if (!plan.stop) return how;
+    for (cell& c : plan.document.cells) c.stopped = why_stopped(plan, c, how);
+    if (writer) writer->write(plan.document);
+    return how;
 }
 
 int exit_code(const run_document& run)

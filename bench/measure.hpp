@@ -22,8 +22,9 @@ enum class ending : std::uint8_t { finished, interrupted, out_of_budget };
 /// the file cannot be read, or holds repetitions of cells that are not planned: nothing measured may be lost.
 std::uint64_t resume_from(const std::string& path, run_plan& plan);
 
-/// Runs every repetition that is not there yet, known by its cell, role and index. The document is finished once all are
-/// there, and not where the budget left some out. Throws input_error where the result file cannot be written.
+/// Runs every repetition that is not there yet, known by its cell, role and index; with a rule for stopping only of cells that are not
+/// settled, and each cell then says why it stopped. The document is finished once nothing is left to run, and not where the
+/// budget left some out. Throws input_error where the result file cannot be written.
 ending measure(run_plan& plan, const measure_options& options, progress& shown);
 
 /// 0: at least one repetition completed, the others completed, ran out of memory or are unsupported. 1 otherwise. The

@@ -18,11 +18,20 @@ const char* to_string(status s)
     return "?";
 }
 
+void recovery_record::forget_times()
+{
+    times = {.bytes_given_back = times.bytes_given_back};
+    misses_ps = -1;
+    steps_before = steps_after = 0;
+    steps_before_ps = steps_after_ps = 0;
+}
+
 void pass_measurement::forget_times()
 {
     const std::uint64_t given_back = recovery.bytes_given_back;
     recovery = {};
     recovery.bytes_given_back = given_back;
+    for (recovery_record& r : first_recoveries) r.forget_times();
     alloc = free = {};
     alloc_parts = free_parts = {};
     unsplit_calls = 0;

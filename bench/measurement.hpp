@@ -16,6 +16,7 @@ namespace vrambench {
 
 enum class status : std::uint8_t { completed, oom, starved, corrupted, unsupported, timeout, crashed };
 const char* to_string(status s);
+inline bool ran_out_of_memory(status s) { return s == status::oom || s == status::starved; }
 
 /// How a pass ended. For everything but `completed` the fields say where and why; a did-not-finish is never a number.
 struct outcome {
@@ -31,6 +32,11 @@ struct outcome {
     std::uint64_t cached_bytes = 0;          ///< the allocator's unused bytes
     std::uint64_t reserved_bytes = 0;
     std::uint64_t driver_free_bytes = 0;
+    /// Asked after the pass, of one that ended in `oom` or `starved` (bench/failure_probe.hpp); none: not asked.
+    std::optional<std::uint64_t> largest_cached_block_bytes;   ///< that the allocator could have given from what it held
+    std::optional<std::uint64_t> largest_driver_block_bytes;   ///< that the driver would have given
+    std::optional<std::uint64_t> next_served_bytes;            ///< the next smaller request that was served; 0: none was
+    std::optional<std::uint64_t> kept_by_driver_bytes;         ///< that were free at the start and are not, with the allocator gone
 };
 
 /// One phase of one pass ("prefill", "decode"): the steps of that phase.
@@ -45,6 +51,22 @@ struct phase_measurement {
 /// What the device did during long calls (bench/long_calls.hpp): busy with work that had to run anyway, and idle.
 struct call_parts {
     histogram drain, idle;                   ///< one entry a call each
+};
+
+/// One recovery and what came of it (bench/recovery_log.hpp).
+struct recovery_record {
+    std::uint64_t event = 0;                 ///< the allocation that was rescued
+    std::uint64_t step = 0;                  ///< 1-based, 0 before the first
+    recovery_action by = recovery_action::sync;   ///< what made the second try succeed
+    recovery_times times;
+    std::uint64_t calls_after = 0;           ///< allocations watched: up to 256, until the next recovery or the end
+    std::uint64_t misses_after = 0;          ///< of these, those that went to the driver,
+    std::int64_t misses_ps = 0;              ///< and what they took; negative: no times are known
+    std::uint64_t steps_before = 0, steps_after = 0;          ///< up to 8 on either side of the step of the recovery
+    std::int64_t steps_before_ps = 0, steps_after_ps = 0;     ///< their times, other recoveries' included
+
+    bool has_times() const { return misses_ps >= 0; }
+    void forget_times();
 };
 
 /// One pass of the trace over one allocator.
@@ -76,6 +98,7 @@ struct pass_measurement {
 
     std::uint64_t failures = 0, recoveries = 0, flushes = 0, flushed_bytes = 0, evictions = 0, evicted_bytes = 0;
     recovery_times recovery;
+    std::vector<recovery_record> first_recoveries;   ///< the first 16
     std::vector<std::uint64_t> cached_blocks;
 
     std::uint64_t hazard_count = 0;
@@ -84,6 +107,14 @@ struct pass_measurement {
     bool has_times() const { return time_ps >= 0; }
     /// Of a device whose clock means nothing: bytes, calls and outcomes stay.
     void forget_times();
+};
+
+/// One pass of the trace over `ideal` in the same process: only what is subtracted. Processes differ in how fast they launch
+/// kernels by more than a warm allocator costs; within one process that cancels.
+struct reference_measurement {
+    std::int64_t time_ps = 0;
+    std::vector<phase_measurement> phases;   ///< without their step histograms
+    device_activity activity;
 };
 
 enum class role : std::uint8_t { timed, memory, verify };
@@ -97,6 +128,7 @@ struct repetition {
     role what = role::timed;
     pass_measurement cold;
     std::optional<pass_measurement> steady;
+    std::optional<reference_measurement> reference;   ///< timed repetitions on a card; after both passes, so that they see a fresh process
     std::optional<card_condition> before, after;   ///< of both passes; none where the card does not tell
     std::optional<std::string> disturbed;    ///< why it must not be used
 };

@@ -1,5 +1,6 @@
 #include "bench/plan.hpp"
 
+#include "bench/reading.hpp"
 #include "spec/errors.hpp"
 #include "workloads/neighbour.hpp"
 #include "workloads/registry.hpp"
@@ -24,7 +25,7 @@ void add_neighbour(planned_workload& w, const neighbour_plan& plan)
                           " (" + printable(w.recipe->header().name) + ")");
     const std::uint64_t own = w.summary.max_external_bytes;
     w.recipe = with_neighbour(w.recipe, w.summary.external_ids, plan);
-    w.summary = summarise(*w.recipe);
+    w.summary = summarise_telling(*w.recipe);
     w.summary.max_external_bytes = own;
 }
 
@@ -35,7 +36,7 @@ std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, s
 {
     auto w = std::make_shared<planned_workload>();
     w->recipe = make_trace(spec, seed, target);
-    w->summary = summarise(*w->recipe);
+    w->summary = summarise_telling(*w->recipe);
     if (w->summary.events == 0) throw input_error("workload " + in_quotes(spec) + " has no events");
     if (resident_bytes) add_resident(*w, resident_bytes);
     if (!neighbour.empty()) add_neighbour(*w, parse_neighbour(neighbour));

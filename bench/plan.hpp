@@ -49,6 +49,8 @@ struct cell {
     std::uint64_t resident_bytes = 0;        ///< external memory in front of the workload, part of `workload` already
     std::string neighbour;                   ///< neighbour_plan as text, part of `workload` already; empty: none
     std::string inject;                      ///< fault_rule as text, its seed included; empty: none
+    std::optional<std::uint64_t> environment;   ///< of a merged document: index of what it was measured in; none otherwise
+    std::string stopped;                     ///< with a precision: precision, dominated, repetitions, budget or interrupted; empty otherwise
     bool reference = false;                  ///< `ideal` without a limit, run for comparison; not counted in exit codes
     std::vector<repetition> repetitions;
 };
@@ -58,7 +60,10 @@ std::string canonical(const cell& c);
 std::string cell_id(const cell& c);
 
 /// Whether the cells differ in nothing but allocator, limit, verification and faults, so that one may be the other's
-/// reference.
+/// reference. Cells of different machines in a merged document do differ.
 bool same_conditions(const cell& a, const cell& b);
+
+/// Whether the cells stand in one table: allocators under the same conditions, limit and faults.
+bool are_compared(const cell& a, const cell& b);
 
 }  // namespace vrambench

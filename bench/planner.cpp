@@ -2,6 +2,7 @@
 
 #include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
+#include "bench/probe/run.hpp"
 #include "bench/remote.hpp"
 #include "bench/traffic_target.hpp"
 #include "bench/vram_limit.hpp"
@@ -102,21 +103,27 @@ struct answer {
     std::string target;
 };
 
-/// A card is asked once: what it reaches serves every process of the run.
-answer answer_of(const std::string& typed)
+std::string found_text(const std::string& failed) { return failed.empty() ? "works" : failed; }
+
+/// A card is asked once: what it reaches, and what of it works, serves every process of the run.
+answer answer_of(const run_request& request)
 {
-    device_choice on = answering_device(typed);
+    device_choice on = answering_device(request.device, request.rank ? request.rank->local_rank : 0);
     if (on.simulated) return {on, open_device(on, {})->info(), simulated_target(on.name)};
     auto [info, rates] = ask_device_and_rates(on);
     if (rates) use_rates(info, *rates);
     on.rates = rates;
+    const failed_features failed = probing::quick_check(on);
+    info.facts["probe_pools"] = found_text(failed.pools);
+    info.facts["probe_virtual_memory"] = found_text(failed.virtual_memory);
+    if (!request.force) on.failed = failed;
     return {on, info, card_target(info)};
 }
 
 class plan_builder {
 public:
     plan_builder(const run_request& request, run_document& document)
-        : plan_builder(request, document, answer_of(request.device))
+        : plan_builder(request, document, answer_of(request))
     {
     }
     plan_builder(const run_request& request, run_document& document, answer on)
@@ -228,6 +235,37 @@ void apply_filter(run_document& document, const std::string& pattern, bool with_
     document.cells = std::move(left);
 }
 
+/// What is compared with each other ran on one card: comparisons go round among the ranks, each with its reference.
+void keep_share(run_document& document, const launcher_rank& mine)
+{
+    std::vector<const cell*> firsts, needed;    // of each comparison; references of what is kept
+    std::vector<const cell*> kept;
+    for (const cell& c : document.cells) {
+        if (c.reference) continue;
+        auto found = std::find_if(firsts.begin(), firsts.end(), [&](const cell* first) { return are_compared(*first, c); });
+        if (found == firsts.end()) found = firsts.insert(found, &c);
+        if (static_cast<std::uint64_t>(found - firsts.begin()) % mine.ranks != mine.rank) continue;
+        kept.push_back(&c);
+        needed.push_back(reference_of(document, c));
+    }
+    const auto is_in = [](const std::vector<const cell*>& cells, const cell& c) {
+        return std::find(cells.begin(), cells.end(), &c) != cells.end();
+    };
+    std::vector<cell> share;
+    for (const cell& c : document.cells) {
+        if (!is_in(kept, c) && !is_in(needed, c)) continue;
+        share.push_back(c);
+        share.back().reference = !is_in(kept, c);    // an `ideal` that was asked for is another rank's to answer for
+    }
+    document.cells = std::move(share);
+}
+
+std::uint64_t default_repetitions(const run_request& request, bool simulated)
+{
+    if (simulated) return 1;    // all are the same
+    return request.stop ? 100 : 9;
+}
+
 std::uint64_t splitmix64(std::uint64_t& state)
 {
     std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
@@ -256,10 +294,12 @@ run_plan make_plan(const run_request& request)
     for (const auto& group : wanted_groups(request, builder.info())) builder.add(group);
     if (!request.filter.empty()) apply_filter(plan.document, request.filter, request.reference);
     check_limits(plan.document);
-    plan.repetitions = request.repetitions.value_or(plan.document.cells.front().on.simulated ? 1 : 9);
+    plan.repetitions = request.repetitions.value_or(default_repetitions(request, plan.device.simulated));
+    plan.stop = request.stop;
     plan.budget_ms = request.budget_ms;
     if (!plan.budget_ms && request.workloads.empty())    // the default set ends in time
         plan.budget_ms = plan.device.simulated ? 120'000 : 300'000;
+    if (request.rank) keep_share(plan.document, *request.rank);
     return plan;
 }
 

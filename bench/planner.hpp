@@ -2,7 +2,9 @@
 // From what a user asked for to the list of cells, and the order in which their repetitions run.
 
 #include "bench/default_set.hpp"
+#include "bench/launcher_rank.hpp"
 #include "bench/run_document.hpp"
+#include "bench/settled.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,8 +28,11 @@ struct run_request {
     verify_level verify = verify_level::full;
     std::optional<std::uint64_t> repetitions;
     std::optional<std::uint64_t> budget_ms;
+    std::optional<stop_rule> stop;               ///< as run_plan's
+    std::optional<launcher_rank> rank;           ///< measure only this rank's share, on its card where the device is `auto`
     std::uint64_t seed = 1;
     bool reference = true;
+    bool force = false;                          ///< run what fails the probe of the driver, too
     std::uint64_t timeout_ms = 0;
     run_size size = run_size::normal;
     std::string filter;                          ///< --benchmark_filter; empty: everything
@@ -37,10 +42,11 @@ struct run_request {
 std::uint64_t resident_bytes(const std::string& typed);
 
 struct run_plan {
-    run_document document;                       ///< cells without repetitions
+    run_document document;                       ///< cells without repetitions; a rank may have none
     device_info device;                          ///< as it answered; a GPU's roofline has the rates that were measured
     std::string target;                          ///< what target=auto of a workload stands for on it
-    std::uint64_t repetitions = 1;               ///< of every cell
+    std::uint64_t repetitions = 1;               ///< of every cell; with a rule the most
+    std::optional<stop_rule> stop;               ///< cells that are settled by it are not measured again
     std::optional<std::uint64_t> budget_ms;
 };
 

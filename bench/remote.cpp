@@ -2,6 +2,7 @@
 
 #include "bench/child_process.hpp"
 #include "bench/costs/cost_probe.hpp"
+#include "bench/json_text.hpp"
 #include "bench/neighbour_process.hpp"
 #include "bench/repetition_json.hpp"
 #include "spec/errors.hpp"
@@ -50,6 +51,8 @@ json cell_request(const cell& c, role what)
     if (!c.inject.empty()) j["inject"] = c.inject;
     j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
     j["rates"] = c.on.rates ? rates_json(*c.on.rates) : json(nullptr);
+    if (!c.on.failed.pools.empty()) j["failed_pools"] = json_text(c.on.failed.pools);
+    if (!c.on.failed.virtual_memory.empty()) j["failed_virtual_memory"] = json_text(c.on.failed.virtual_memory);
     return j;
 }
 
@@ -59,6 +62,7 @@ cell cell_from(const json& j)
     cell c;
     c.on = choose_device(j.at("device").get<std::string>());
     if (!j.at("rates").is_null()) c.on.rates = rates_from(j.at("rates"));
+    c.on.failed = {j.value("failed_pools", ""), j.value("failed_virtual_memory", "")};
     c.allocator = choose_allocator(j.at("allocator").get<std::string>());
     c.neighbour = j.value("neighbour", "");
     c.resident_bytes = j.value("resident_bytes", std::uint64_t{0});
@@ -76,7 +80,8 @@ json info_json(const device_info& i)
 {
     return {{"protocol", protocol}, {"kind", i.kind}, {"name", i.name}, {"spec", i.spec}, {"total_bytes", i.total_bytes},
             {"vmm_granularity", i.vmm_granularity}, {"physical_block", i.physical_block}, {"has_pools", i.has_pools},
-            {"flops_per_second", i.flops_per_second}, {"bytes_per_second", i.bytes_per_second}, {"facts", i.facts}};
+            {"flops_per_second", i.flops_per_second}, {"bytes_per_second", i.bytes_per_second}, {"facts", i.facts},
+            {"claims", i.claims}};
 }
 
 device_info info_from(const json& j)
@@ -88,6 +93,7 @@ device_info info_from(const json& j)
     j.at("physical_block").get_to(i.physical_block), j.at("has_pools").get_to(i.has_pools);
     j.at("flops_per_second").get_to(i.flops_per_second), j.at("bytes_per_second").get_to(i.bytes_per_second);
     j.at("facts").get_to(i.facts);
+    if (j.contains("claims")) j.at("claims").get_to(i.claims);
     return i;
 }
 
@@ -118,7 +124,7 @@ repetition without_answer(const child_result& r, role what, std::chrono::millise
 
 void answer(const json& j)
 {
-    const std::string text = j.dump();
+    const std::string text = j.dump() + "\n";
     std::size_t at = 0;
     while (at < text.size()) {
         const ssize_t n = ::write(child_answer_fd, text.data() + at, text.size() - at);
@@ -158,6 +164,7 @@ void child_measure(const json& request)
     run_controls controls;
     controls.current_call = shared_call();
     controls.cold_only = request.value("cold_only", false);
+    controls.reference = request.value("reference", false);
     const repetition r = run_repetition(c, controls, what);
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
@@ -177,6 +184,7 @@ void child_info(const json& request)
 {
     device_options options;
     options.current_call = shared_call();
+    options.warm_up = false;    // a feature that hangs or crashes must not keep the device from saying what it is
     const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
     json j = info_json(dev->info());
     if (request.at("measure").get<bool>()) j["rates"] = rates_json(measured_rates(*dev));
@@ -191,6 +199,46 @@ void child_costs(const json& request)
     options.current_call = shared_call();
     const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
     answer({{"protocol", protocol}, {"costs", costs::to_json(costs::measure_costs(*dev, request.at("quick").get<bool>()))}});
+}
+
+/// Answers line by line, so that a process that dies has told what it knew: {"asking": FINDING}, {"found": FINDING}, {"ended": ...}.
+void child_probe(const json& request)
+{
+    if (request.at("protocol") != protocol) throw input_error("child: another protocol");
+    device_options options;
+    options.current_call = shared_call();
+    options.warm_up = false;    // what is asked may not work
+    options.stamps = false;
+    const auto& probe = probing::find_probe(request.at("probe").get<std::string>());
+    const auto dev = open_device(choose_device(request.at("device").get<std::string>()), options);
+    probing::session s(*dev, request.at("quick").get<bool>(), [](const probing::finding& f) { answer({{"asking", probing::to_json(f)}}); },
+                       [](const probing::finding& f) { answer({{"found", probing::to_json(f)}}); });
+    bool lost = false;
+    try {
+        probing::run_probe(probe, s);
+    } catch (const probing::device_lost&) {
+        lost = true;
+    }
+    answer({{"ended", lost ? "the device answers no more" : ""}});
+    if (lost || probe.leaves_memory) ::_exit(0);    // nothing is given back
+}
+
+/// What a process of a probe wrote, whole lines only: it may have died in the middle of one.
+probing::process_report report_from(const child_result& r)
+{
+    probing::process_report report;
+    report.ended = false;
+    std::optional<probing::finding> asking;
+    std::size_t begin = 0;
+    for (std::size_t end = r.answer.find('\n'); end != std::string::npos; begin = end + 1, end = r.answer.find('\n', begin)) {
+        const json j = json::parse(r.answer.substr(begin, end - begin));
+        if (j.contains("asking")) asking = probing::finding_from(j.at("asking"));
+        else if (j.contains("found")) report.findings.push_back(probing::finding_from(j.at("found"))), asking.reset();
+        else if (j.contains("ended")) report.ended = true;
+        else throw input_error("a line that is no finding");
+    }
+    if (asking) report.findings.push_back(*asking);    // unanswered: the caller knows why
+    return report;
 }
 
 }  // namespace
@@ -214,16 +262,32 @@ std::optional<device_info> try_device(const device_choice& choice)
     }
 }
 
-device_choice answering_device(const std::string& typed)
+namespace {
+
+std::optional<device_choice> answering_gpu(const std::string& kind, std::uint64_t number)
+{
+    device_choice c = choose_device(kind + ":" + std::to_string(number));
+    const auto info = try_device(c);
+    if (!info) return std::nullopt;
+    c.name = info->name;
+    return c;
+}
+
+std::optional<device_choice> gpu_of(const std::string& kind, std::uint64_t local_rank)
+{
+    if (auto c = answering_gpu(kind, local_rank)) return c;
+    std::uint64_t count = 0;
+    while (count < local_rank && answering_gpu(kind, count)) ++count;
+    return count == 0 ? std::nullopt : answering_gpu(kind, local_rank % count);
+}
+
+}  // namespace
+
+device_choice answering_device(const std::string& typed, std::uint64_t local_rank)
 {
     if (typed == "auto")
-        for (const auto& kind : gpu_kinds()) {
-            device_choice c = choose_device(kind + ":0");
-            if (const auto info = try_device(c)) {
-                c.name = info->name;
-                return c;
-            }
-        }
+        for (const auto& kind : gpu_kinds())
+            if (auto c = gpu_of(kind, local_rank)) return *c;
     device_choice c = choose_device(typed);
     if (!c.simulated) c.name = ask_device(c).name;
     return c;
@@ -233,6 +297,7 @@ repetition run_in_child(const cell& c, role what, const run_controls& controls)
 {
     json request = cell_request(c, what);
     if (controls.cold_only) request["cold_only"] = true;
+    if (controls.reference) request["reference"] = true;
     const child_result r = run_child(answering_program(), {"child", "measure"}, request.dump(), controls.timeout, controls.stop);
     if (r.how == child_result::end::interrupted) throw run_interrupted();
     if (r.how != child_result::end::answered) return without_answer(r, what, controls.timeout);
@@ -269,6 +334,29 @@ cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std:
     }
 }
 
+probing::process_report probe_in_child(const device_choice& choice, const probing::probe_entry& probe, bool quick,
+                                       std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
+{
+    const json request{{"protocol", protocol}, {"device", choice.spec}, {"probe", probe.name}, {"quick", quick}};
+    const child_result r = run_child(answering_program(), {"child", "probe"}, request.dump(), timeout, stop);
+    if (r.how == child_result::end::interrupted) throw run_interrupted();
+    probing::process_report report;
+    try {
+        report = report_from(r);
+    } catch (const std::exception& e) {
+        const std::string why = std::string("the child's answer makes no sense: ") + e.what();
+        return {{{std::string(probe.name) + ".process", probe.what, {"crashed", probing::level::broken, why}}}, false};
+    }
+    if (report.ended && r.how == child_result::end::answered) return report;
+    const outcome o = without_answer(r, role::timed, timeout).cold.result;
+    const probing::answer died{o.what == status::timeout ? "hangs" : "crashes", probing::level::broken, o.message};
+    const bool unanswered = !report.findings.empty() && report.findings.back().found.verdict.empty();
+    if (unanswered) report.findings.back().found = died;
+    else report.findings.push_back({std::string(probe.name) + ".process", std::string("the process of ") + probe.name, died});
+    report.ended = false;
+    return report;
+}
+
 int child_main(const std::string& what)
 {
     if (what == "neighbour") return neighbour_main();
@@ -278,6 +366,8 @@ int child_main(const std::string& what)
         child_info(request);
     else if (what == "costs")
         child_costs(request);
+    else if (what == "probe")
+        child_probe(request);
     else
         child_measure(request);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "bench/costs/cost_report.hpp"
 #include "bench/plan.hpp"
+#include "bench/probe/probe.hpp"
 #include "bench/runner.hpp"
 #include "device/device.hpp"
 
@@ -24,9 +25,10 @@ std::optional<device_info> try_device(const device_choice& choice);
 /// The same and what the GPU reaches, which takes some seconds. No rates where they cannot be measured. Throws input_error.
 std::pair<device_info, std::optional<card_rates>> ask_device_and_rates(const device_choice& choice);
 
-/// The device as chosen, or for `auto` the first GPU that answers, else the simulator. A GPU is named as it calls itself.
+/// The device as chosen, or for `auto` a GPU that answers, else the simulator. A GPU is named as it calls itself. Of several GPUs
+/// `auto` takes number `local_rank`, counted round where there are fewer: a launcher may show each process only its own.
 /// Throws input_error where a GPU that was named is not there.
-device_choice answering_device(const std::string& typed);
+device_choice answering_device(const std::string& typed, std::uint64_t local_rank = 0);
 
 /// One repetition in a child. A child that dies is `crashed`, one that outlasts the timeout `timeout`, one whose answer
 /// makes no sense `crashed`: all are repetitions. Throws run_interrupted.
@@ -40,6 +42,11 @@ struct cost_answer {
 /// Throws run_interrupted. `timeout` 0: none.
 cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std::chrono::milliseconds timeout,
                                    const std::atomic<bool>* stop);
+
+/// One process of a probe. One that dies has told what it found before, and the question that it died with is a finding:
+/// `crashed` or `hung`. Throws run_interrupted. `timeout` 0: none.
+probing::process_report probe_in_child(const device_choice& choice, const probing::probe_entry& probe, bool quick,
+                                       std::chrono::milliseconds timeout, const std::atomic<bool>* stop);
 
 /// The child: reads the request from standard input, writes the answer to descriptor 3. Returns the exit code.
 int child_main(const std::string& what);

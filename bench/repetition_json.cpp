@@ -70,11 +70,13 @@ driver_call_counts driver_calls_from(const json& j)
     return counts;
 }
 
-json phases_json(const std::vector<phase_measurement>& phases)
+json phases_json(const std::vector<phase_measurement>& phases, bool with_times)
 {
     json all = json::array();   // an array: the order of phases is part of the truth
-    for (const phase_measurement& f : phases)
+    for (const phase_measurement& f : phases) {
         all.push_back({{"name", json_text(f.name)}, {"steps", f.steps}, {"tokens", f.tokens}});
+        if (with_times) all.back()["time_ps"] = f.time_ps;
+    }
     return all;
 }
 
@@ -91,7 +93,24 @@ std::vector<phase_measurement> phases_from(const json& j)
     return phases;
 }
 
-json recovery_json(const pass_measurement& p)
+json recovery_ps_json(const recovery_times& t)
+{
+    return {{"drain", {{"sync", t.drain_sync}, {"free", t.drain_free}, {"allocate", t.drain_allocate}}},
+            {"idle", {{"sync", t.idle_sync}, {"free", t.idle_free}, {"allocate", t.idle_allocate}}}};
+}
+
+void read_recovery_ps(const json& j, recovery_times& t)
+{
+    const json &drain = j.at("drain"), &idle = j.at("idle");
+    read(drain, "sync", t.drain_sync);
+    read(drain, "free", t.drain_free);
+    read(drain, "allocate", t.drain_allocate);
+    read(idle, "sync", t.idle_sync);
+    read(idle, "free", t.idle_free);
+    read(idle, "allocate", t.idle_allocate);
+}
+
+json oom_json(const pass_measurement& p)
 {
     return {{"failures", p.failures},
             {"recoveries", p.recoveries},
@@ -102,13 +121,7 @@ json recovery_json(const pass_measurement& p)
             {"bytes_given_back", p.recovery.bytes_given_back}};
 }
 
-json recovery_times_json(const recovery_times& t)
-{
-    return {{"drain", {{"sync", t.drain_sync}, {"free", t.drain_free}, {"allocate", t.drain_allocate}}},
-            {"idle", {{"sync", t.idle_sync}, {"free", t.idle_free}, {"allocate", t.idle_allocate}}}};
-}
-
-void read_recovery(const json& j, pass_measurement& p)
+void read_oom(const json& j, pass_measurement& p)
 {
     read(j, "failures", p.failures);
     read(j, "recoveries", p.recoveries);
@@ -117,15 +130,45 @@ void read_recovery(const json& j, pass_measurement& p)
     read(j, "evictions", p.evictions);
     read(j, "evicted_bytes", p.evicted_bytes);
     read(j, "bytes_given_back", p.recovery.bytes_given_back);
-    if (!j.contains("recovery_ps")) return;
-    const json& drain = j.at("recovery_ps").at("drain");
-    const json& idle = j.at("recovery_ps").at("idle");
-    read(drain, "sync", p.recovery.drain_sync);
-    read(drain, "free", p.recovery.drain_free);
-    read(drain, "allocate", p.recovery.drain_allocate);
-    read(idle, "sync", p.recovery.idle_sync);
-    read(idle, "free", p.recovery.idle_free);
-    read(idle, "allocate", p.recovery.idle_allocate);
+    if (const auto times = j.find("recovery_ps"); times != j.end()) read_recovery_ps(*times, p.recovery);
+}
+
+json recovery_record_json(const recovery_record& r)
+{
+    json j = {{"event", r.event},
+              {"step", r.step},
+              {"by", to_string(r.by)},
+              {"bytes_given_back", r.times.bytes_given_back},
+              {"calls_after", r.calls_after},
+              {"misses_after", r.misses_after}};
+    if (!r.has_times()) return j;
+    j["recovery_ps"] = recovery_ps_json(r.times);
+    j["misses_ps"] = r.misses_ps;
+    j["steps_before"] = {{"count", r.steps_before}, {"time_ps", r.steps_before_ps}};
+    j["steps_after"] = {{"count", r.steps_after}, {"time_ps", r.steps_after_ps}};
+    return j;
+}
+
+recovery_record recovery_record_from(const json& j)
+{
+    recovery_record r;
+    read(j, "event", r.event);
+    read(j, "step", r.step);
+    r.by = from_word<recovery_action>(j.at("by").get<std::string>(), recovery_actions, "step of a recovery");
+    read(j, "bytes_given_back", r.times.bytes_given_back);
+    read(j, "calls_after", r.calls_after);
+    read(j, "misses_after", r.misses_after);
+    if (!j.contains("recovery_ps")) {
+        r.forget_times();
+        return r;
+    }
+    read_recovery_ps(j.at("recovery_ps"), r.times);
+    read(j, "misses_ps", r.misses_ps);
+    read(j.at("steps_before"), "count", r.steps_before);
+    read(j.at("steps_before"), "time_ps", r.steps_before_ps);
+    read(j.at("steps_after"), "count", r.steps_after);
+    read(j.at("steps_after"), "time_ps", r.steps_after_ps);
+    return r;
 }
 
 void add_times(json& j, const pass_measurement& p)
@@ -136,14 +179,13 @@ void add_times(json& j, const pass_measurement& p)
     j["span_ps"] = p.activity.span_ps;
     j["live_byte_ps"] = json_number(p.live_byte_ps);
     j["reserved_byte_ps"] = json_number(p.reserved_byte_ps);
-    j["oom"]["recovery_ps"] = recovery_times_json(p.recovery);
-    for (std::size_t i = 0; i < p.phases.size(); ++i) j["phases"][i]["time_ps"] = p.phases[i].time_ps;
+    j["oom"]["recovery_ps"] = recovery_ps_json(p.recovery);
 }
 
 json raw_json(const pass_measurement& p)
 {
     json j = {{"events", p.events},
-              {"phases", phases_json(p.phases)},
+              {"phases", phases_json(p.phases, p.has_times())},
               {"free_bytes_at_start", p.free_bytes_at_start},
               {"peak_live_bytes", p.peak_live_bytes},
               {"peak_reserved_bytes", p.peak_reserved_bytes},
@@ -152,9 +194,10 @@ json raw_json(const pass_measurement& p)
               {"driver_calls", driver_calls_json(p.calls)},
               {"refused_calls", sparse_calls_json(p.refused)},
               {"teardown_calls", sparse_calls_json(p.teardown_calls)},
-              {"oom", recovery_json(p)},
+              {"oom", oom_json(p)},
               {"cached_blocks_bytes", p.cached_blocks}};
     if (p.has_times()) add_times(j, p);
+    for (const recovery_record& r : p.first_recoveries) j["recoveries"].push_back(recovery_record_json(r));
     if (!p.idle_reserved_bytes.empty()) j["idle_reserved_bytes"] = p.idle_reserved_bytes;
     if (p.unsplit_calls != 0) j["unsplit_calls"] = p.unsplit_calls;
     if (p.activity.overrun_kernels >= 0) {    // where the device counts them
@@ -188,7 +231,9 @@ void read_raw(const json& j, pass_measurement& p)
     p.calls = driver_calls_from(j.at("driver_calls"));
     p.refused = driver_calls_from(j.at("refused_calls"));
     p.teardown_calls = driver_calls_from(j.at("teardown_calls"));
-    read_recovery(j.at("oom"), p);
+    read_oom(j.at("oom"), p);
+    if (const auto found = j.find("recoveries"); found != j.end())
+        for (const json& r : *found) p.first_recoveries.push_back(recovery_record_from(r));
     read(j, "cached_blocks_bytes", p.cached_blocks);
     if (j.contains("time_ps")) read_times(j, p);
     else p.forget_times();
@@ -220,6 +265,14 @@ std::vector<hazard> hazards_from(const json& j)
     return hazards;
 }
 
+/// Of an outcome: what was asked after the pass, if it was.
+constexpr std::pair<const char*, std::optional<std::uint64_t> outcome::*> asked_afterwards[] = {
+    {"largest_cached_block_bytes", &outcome::largest_cached_block_bytes},
+    {"largest_driver_block_bytes", &outcome::largest_driver_block_bytes},
+    {"next_served_bytes", &outcome::next_served_bytes},
+    {"kept_by_driver_bytes", &outcome::kept_by_driver_bytes},
+};
+
 outcome outcome_from(const json& j)
 {
     outcome o;
@@ -236,6 +289,8 @@ outcome outcome_from(const json& j)
     read(j, "cached_bytes", o.cached_bytes);
     read(j, "reserved_bytes", o.reserved_bytes);
     read(j, "driver_free_bytes", o.driver_free_bytes);
+    for (const auto& [key, member] : asked_afterwards)
+        if (const auto found = j.find(key); found != j.end()) o.*member = count_from(*found, key);
     return o;
 }
 
@@ -256,6 +311,26 @@ card_condition condition_from(const json& j)
     return c;
 }
 
+json reference_json(const reference_measurement& m)
+{
+    return {{"time_ps", m.time_ps},
+            {"phases", phases_json(m.phases, true)},
+            {"busy_ps", m.activity.busy_ps},
+            {"empty_queue_ps", m.activity.empty_queue_ps},
+            {"span_ps", m.activity.span_ps}};
+}
+
+reference_measurement reference_from(const json& j)
+{
+    reference_measurement m;
+    read(j, "time_ps", m.time_ps);
+    m.phases = phases_from(j.at("phases"));
+    read(j, "busy_ps", m.activity.busy_ps);
+    read(j, "empty_queue_ps", m.activity.empty_queue_ps);
+    read(j, "span_ps", m.activity.span_ps);
+    return m;
+}
+
 json entry_json(const repetition& r, const pass_measurement& p, const char* pass)
 {
     const bool whole = p.result.what == status::completed;
@@ -274,6 +349,7 @@ json entry_json(const repetition& r, const pass_measurement& p, const char* pass
               {"disturbed", r.disturbed ? json_text(*r.disturbed) : json(nullptr)}};
     // Of the repetition, not of a pass: they stand with its first entry.
     if (&p == &r.cold && r.before && r.after) j["clocks"] = {{"before", condition_json(*r.before)}, {"after", condition_json(*r.after)}};
+    if (&p == &r.cold && r.reference) j["reference"] = reference_json(*r.reference);
     return j;
 }
 
@@ -300,6 +376,7 @@ repetition repetition_from(const json& entry)
         r.before = condition_from(clocks->at("before"));
         r.after = condition_from(clocks->at("after"));
     }
+    if (const auto reference = entry.find("reference"); reference != entry.end()) r.reference = reference_from(*reference);
     if (const json& d = entry.at("disturbed"); !d.is_null()) r.disturbed = d.get<std::string>();
     return r;
 }
@@ -340,6 +417,8 @@ json outcome_json(const outcome& o)
     j["cached_bytes"] = o.cached_bytes;
     j["reserved_bytes"] = o.reserved_bytes;
     j["driver_free_bytes"] = o.driver_free_bytes;
+    for (const auto& [key, member] : asked_afterwards)
+        if (o.*member) j[key] = *(o.*member);
     return j;
 }
 

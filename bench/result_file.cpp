@@ -14,7 +14,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace vrambench {
 
@@ -60,6 +60,8 @@ json cell_json(const cell& c, const cell* reference)
     if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
     if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
     if (!c.inject.empty()) j["inject"] = c.inject;
+    if (!c.stopped.empty()) j["stopped"] = c.stopped;
+    if (c.environment) j["environment"] = *c.environment;
     j["reference"] = c.reference;
     json& repetitions = j["repetitions"] = json::array();
     for (const repetition& r : c.repetitions)
@@ -72,6 +74,25 @@ json environment_json(const std::vector<environment_fact>& facts)
     json j = json::object();
     for (const environment_fact& f : facts)
         j[json_text(f.key).get<std::string>()] = f.is_number ? json(f.number) : json_text(f.text);
+    return j;
+}
+
+json command_json(const std::vector<std::string>& words)
+{
+    json command = json::array();
+    for (const std::string& word : words) command.push_back(json_text(word));
+    return command;
+}
+
+json environments_json(const std::vector<merged_environment>& all)
+{
+    json j = json::array();
+    for (const merged_environment& e : all) {
+        json runs = json::array();
+        for (const auto& r : e.runs)
+            runs.push_back({{"command", command_json(r.command)}, {"seed", r.plan_seed}, {"finished", r.finished}});
+        j.push_back({{"facts", environment_json(e.facts)}, {"runs", std::move(runs)}});
+    }
     return j;
 }
 
@@ -145,6 +166,8 @@ cell cell_from(const json& j)
     if (const auto found = j.find("resident_bytes"); found != j.end()) c.resident_bytes = count_from(*found, "resident_bytes");
     c.neighbour = j.value("neighbour", "");
     c.inject = j.value("inject", "");
+    if (const auto found = j.find("environment"); found != j.end()) c.environment = count_from(*found, "environment");
+    c.stopped = j.value("stopped", "");
     j.at("reference").get_to(c.reference);
     c.repetitions = repetitions_from(j.at("repetitions"));
     return c;
@@ -162,6 +185,30 @@ std::vector<environment_fact> environment_from(const json& j)
         facts.push_back(std::move(f));
     }
     return facts;
+}
+
+std::vector<merged_environment> environments_from(const json& j)
+{
+    std::vector<merged_environment> all;
+    for (const json& e : j) {
+        merged_environment& m = all.emplace_back();
+        m.facts = environment_from(e.at("facts"));
+        for (const json& r : e.at("runs")) {
+            auto& run = m.runs.emplace_back();
+            r.at("command").get_to(run.command);
+            read(r, "seed", run.plan_seed);
+            r.at("finished").get_to(run.finished);
+        }
+    }
+    return all;
+}
+
+/// A cell of a merged document says which of its environments it was measured in, others have none.
+void check_environments(const run_document& run)
+{
+    for (const cell& c : run.cells)
+        if (c.environment ? *c.environment >= run.environments.size() : !run.environments.empty())
+            throw input_error("cell " + in_quotes(c.id) + " names an environment that is not there");
 }
 
 std::string cell_text(const cell& c, const cell* reference)
@@ -203,9 +250,10 @@ std::string read_text(const std::string& path)
     if (std::filesystem::is_directory(path, ignored)) throw input_error("cannot read " + in_quotes(path) + ": it is a folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::ostringstream text;    // faster than an iterator by far, and a pipe has no size to ask for
+    if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
     if (file.bad()) throw input_error("cannot read " + in_quotes(path) + ": reading failed");
-    return text;
+    return std::move(text).str();
 }
 
 std::string word_of(const json& j, const char* key)
@@ -226,6 +274,8 @@ void check_schema(const json& j, const std::string& path)
 constexpr std::array not_needed{trimmed_member{"metrics", 3}, trimmed_member{"steady", 3}, trimmed_member{"reached", 3},
                                 trimmed_member{"cached_blocks_bytes", 3}, trimmed_member{"histograms", 5}};
 
+}  // namespace
+
 json parse_result(const std::string& path, result_parts parts)
 {
     const std::string text = read_text(path);
@@ -240,11 +290,14 @@ json parse_result(const std::string& path, result_parts parts)
     }
 }
 
-}  // namespace
+const std::vector<environment_fact>& environment_of(const run_document& run, const cell& c)
+{
+    return c.environment ? run.environments.at(*c.environment).facts : run.environment;
+}
 
 json device_json(const device_choice& d)
 {
-    json j = {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", d.simulated}};
+    json j = {{"kind", d.kind}, {"name", json_text(d.name)}, {"spec", json_text(d.spec)}, {"simulated", gives_simulated_results(d)}};
     if (!d.times_known) j["times_known"] = false;
     if (!d.confidence.empty()) j["confidence"] = d.confidence;
     return j;
@@ -282,14 +335,14 @@ json workload_json(const planned_workload& w)
 
 json head_json(const run_document& run, const char* kind)
 {
-    json command = json::array();
-    for (const std::string& word : run.command) command.push_back(json_text(word));
-    return {{"schema", result_schema},
-            {"kind", kind},
-            {"finished", run.finished},
-            {"seed", run.plan_seed},
-            {"command", std::move(command)},
-            {"environment", environment_json(run.environment)}};
+    json head{{"schema", result_schema},
+              {"kind", kind},
+              {"finished", run.finished},
+              {"seed", run.plan_seed},
+              {"command", command_json(run.command)},
+              {"environment", environment_json(run.environment)}};
+    if (!run.environments.empty()) head["environments"] = environments_json(run.environments);
+    return head;
 }
 
 void print_json(std::string& out, const json& j, int depth, int indent)
@@ -325,7 +378,9 @@ run_document run_from_json(const json& j)
     read(j, "seed", run.plan_seed);
     j.at("command").get_to(run.command);
     run.environment = environment_from(j.at("environment"));
+    if (const auto found = j.find("environments"); found != j.end()) run.environments = environments_from(*found);
     for (const json& c : j.at("cells")) run.cells.push_back(cell_from(c));
+    check_environments(run);
     return run;
 }
 
@@ -354,7 +409,7 @@ result_writer::result_writer(std::string path) : path_(std::move(path)) {}
 
 result_writer::state result_writer::state_of(const cell& c, const cell* reference)
 {
-    state s{c.id, c.repetitions.size(), disturbed(c), 0, 0};
+    state s{c.id, c.stopped, c.repetitions.size(), disturbed(c), 0, 0};
     if (reference) {
         s.reference_repetitions = reference->repetitions.size();
         s.reference_disturbed = disturbed(*reference);

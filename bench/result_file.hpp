@@ -23,6 +23,10 @@ run_document run_from_json(const nlohmann::json& document);
 /// Histograms are most of a file; who needs no latencies reads it several times faster without them (they are empty then).
 enum class result_parts { all, without_histograms };
 
+/// The text of a result file as JSON, of whatever kind and version. Throws input_error with one line for a file that is missing,
+/// empty or cut off.
+nlohmann::json parse_result(const std::string& path, result_parts parts = result_parts::all);
+
 /// Reads a result file, for --resume and for later comparison. Throws input_error with one line for a file that is
 /// missing, empty, cut off, not a result file, or of another version.
 run_document read_result(const std::string& path, result_parts parts = result_parts::all);
@@ -41,7 +45,7 @@ public:
 private:
     /// What a cell's text depends on: repetitions are only ever added, or marked as disturbed.
     struct state {
-        std::string id;
+        std::string id, stopped;
         std::uint64_t repetitions = 0, disturbed = 0, reference_repetitions = 0, reference_disturbed = 0;
         bool operator==(const state&) const = default;
     };

@@ -20,8 +20,8 @@ struct run_options {
     std::string trace_file;                  ///< of `trace run`: the path of the only workload
     std::string mode = "eager", verify = "full", timeout, budget;
     std::vector<std::string> kernels;
-    std::string repetitions, seed = "1";
-    bool no_reference = false, in_process = false, resume = false, quick = false, full = false;
+    std::string repetitions, seed = "1", precision;
+    bool no_reference = false, in_process = false, resume = false, quick = false, full = false, by_rank = false, drop_losers = false;
     std::string out;
 };
 

@@ -3,9 +3,11 @@
 #include "bench/child_process.hpp"
 #include "bench/clock_watch.hpp"
 #include "bench/failure_cause.hpp"
+#include "bench/failure_probe.hpp"
 #include "bench/kernel_clock.hpp"
 #include "bench/long_calls.hpp"
 #include "bench/neighbour_process.hpp"
+#include "bench/recovery_log.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -66,23 +68,23 @@ public:
 
     void begin(const event& e, std::int64_t now)
     {
-        end(now);
         open_ = true;
+        step_begin_ = now;
         phase_ = e.phase;
         tokens_ = e.tokens;
         ++count_;
     }
-    void end(std::int64_t now)
+    /// Ends the step that is under way, if one is, and says what it took.
+    std::optional<std::int64_t> end(std::int64_t now)
     {
-        if (open_) {
-            auto& p = phases_[phase_];
-            ++p.steps;
-            p.tokens += tokens_;
-            p.time_ps += now - step_begin_;
-            p.step.add(now - step_begin_);
-        }
-        open_ = false;
-        step_begin_ = now;
+        if (!std::exchange(open_, false)) return std::nullopt;
+        const std::int64_t took = now - step_begin_;
+        auto& p = phases_[phase_];
+        ++p.steps;
+        p.tokens += tokens_;
+        p.time_ps += took;
+        p.step.add(took);
+        return took;
     }
     std::uint64_t count() const { return count_; }
     /// A pause between turns is under way: what is reserved at its end is the floor.
@@ -144,6 +146,8 @@ private:
     void graph_launch(const event& e);
     void reserved_may_have_changed(std::int64_t now);
     void note_floor();
+    void end_step(std::int64_t now);
+    void begin_step(const event& e, std::int64_t now);
     [[noreturn]] void out_of_memory(const event& e, const allocation& a);
     [[noreturn]] void external_failed(const event& e);
     outcome scene_of_failure(status what);
@@ -178,6 +182,7 @@ private:
     std::optional<std::uint32_t> recording_;     ///< graph between graph_begin and graph_end, in eager mode
     step_meter steps_;
     long_calls long_calls_;
+    recovery_log recoveries_;
     byte_integral live_over_time_, reserved_over_time_;
     std::uint64_t live_ = 0, external_live_ = 0, reserved_ = 0, born_ = 0, index_ = 0;
     std::int64_t begin_ps_ = 0;
@@ -226,6 +231,11 @@ pass_measurement pass_runner::run(const run_controls& controls)
     }
     // A device that is broken by now may answer nothing any more: the outcome says so already.
     quietly([&] { finish(); });
+    if (ran_out_of_memory(m_.result.what))
+        quietly([&] {
+            probe_after_failure(device_, allocator_, current_, m_.result);
+            device_.reset_low_water();
+        });
     quietly([&] { free_what_is_left(); });
     quietly([&] { account_hazards(); });
     if (!device_.info().times_known) m_.forget_times();
@@ -268,7 +278,7 @@ void pass_runner::execute(const event& e, const event_batch& batch)
     case event_kind::external_free: return external_free(e.id);
     case event_kind::step:
         note_floor();
-        steps_.begin(e, clock_.now_ps());
+        begin_step(e, clock_.now_ps());
         return allocator_.notify(notification::step);
     case event_kind::graph_begin: return graph_begin(e);
     case event_kind::graph_end: return graph_end(e);
@@ -286,6 +296,8 @@ void pass_runner::allocate(const event& e)
     m_.alloc[static_cast<int>(a.how)].add(t1 - t0);
     long_calls_.add(m_.alloc_parts[static_cast<int>(a.how)], t0, t1);
     reserved_may_have_changed(t1);
+    if (recoveries_.concerns(a.how)) [[unlikely]]
+        recoveries_.noted(a.how, t1 - t0, index_, steps_.count(), allocator_.last_recovery(e.stream));
     if (!a.pointer) out_of_memory(e, a);
     blocks_[e.id] = {a.pointer, a.granted_bytes, e.bytes, born_++, e.stream};
     live_ += e.bytes;
@@ -317,6 +329,17 @@ void pass_runner::reserved_may_have_changed(std::int64_t now)
     reserved_ = allocator_.reserved_bytes();
     reserved_over_time_.change(now, reserved_);
     m_.peak_reserved_bytes = std::max(m_.peak_reserved_bytes, reserved_);
+}
+
+void pass_runner::begin_step(const event& e, std::int64_t now)
+{
+    end_step(now);
+    steps_.begin(e, now);
+}
+
+void pass_runner::end_step(std::int64_t now)
+{
+    if (const auto took = steps_.end(now)) recoveries_.step_ended(*took);
 }
 
 void pass_runner::note_floor()
@@ -467,7 +490,7 @@ outcome pass_runner::scene_of_failure(status what)
 void pass_runner::out_of_memory(const event& e, const allocation& a)
 {
     outcome o = scene_of_failure(status::oom);
-    const failure_scene scene{e.bytes, a.asked_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+    const failure_scene scene{e.bytes, a.asked_bytes, a.beside_bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
                               device_.info().physical_block, device_.info().shared_up_to,
                               a.why != failure::address_space && device_.refused_on_purpose() ? failure::injected : a.why};
     o.cause = judge_failure(scene, allocator_);
@@ -479,9 +502,9 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
 void pass_runner::external_failed(const event& e)
 {
     outcome o = scene_of_failure(status::oom);
-    const failure_scene scene{e.bytes, e.bytes, live_ + external_live_, start_free_, o.driver_free_bytes,
+    const failure_scene scene{e.bytes, e.bytes, device_.info().raw_margin, live_ + external_live_, start_free_, o.driver_free_bytes,
                               device_.info().physical_block, device_.info().shared_up_to, failure::memory};
-    const bool starved = free_if_given_back(scene, allocator_) >= e.bytes;
+    const bool starved = free_if_given_back(scene, allocator_) >= free_needed(scene);
     if (starved) o.what = status::starved;
     o.cause = "external";
     if (device_.refused_on_purpose()) {
@@ -489,7 +512,7 @@ void pass_runner::external_failed(const event& e)
         o.cause = "injected";
     }
     o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
-                (starved ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
+                (o.cached_bytes ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
     throw pass_ended{o};
 }
 
@@ -541,7 +564,7 @@ void pass_runner::account_allocator(const allocator_stats& s)
 void pass_runner::account_time(std::int64_t end)
 {
     note_floor();
-    steps_.end(end);
+    end_step(end);
     m_.time_ps = end - begin_ps_;
     m_.phases = steps_.used();
     live_over_time_.change(end, live_);
@@ -552,6 +575,7 @@ void pass_runner::account_time(std::int64_t end)
     long_calls_.resolve();
     m_.unsplit_calls = long_calls_.unsplit();
     m_.activity = device_.activity();
+    m_.first_recoveries = recoveries_.resolve(device_);
     m_.recovery = allocator_.take_recovery();
 }
 
@@ -609,6 +633,9 @@ std::string cannot_run(const allocator_traits& traits, const trace_summary& summ
     return "";
 }
 
+/// The process's own pool outlives the allocator, with what it has.
+bool keeps_memory(const cell& c) { return c.allocator.spec.find("pool=default") != std::string::npos; }
+
 /// Timed repetitions on a card verify a sample of what kernels read, at a small cost; the verify repetition all of it.
 device_options options_for(const cell& c, role what, const run_controls& controls)
 {
@@ -624,12 +651,26 @@ device_options options_for(const cell& c, role what, const run_controls& control
     return o;
 }
 
+const pass_measurement& last_pass(const repetition& r) { return r.steady ? *r.steady : r.cold; }
+
+/// What a driver keeps after a request that it could not serve, with the allocator gone; a block more or less is nobody's.
+void look_what_is_kept(pass_measurement& last, const cell& c, device& dev, std::uint64_t start_free)
+{
+    if (!ran_out_of_memory(last.result.what) || keeps_memory(c)) return;
+    quietly([&] {
+        const std::uint64_t now = dev.query_memory().free_bytes, missing = start_free - std::min(start_free, now);
+        last.result.kept_by_driver_bytes = missing > dev.info().physical_block ? missing : 0;
+    });
+}
+
 /// With the allocator gone the card must be as free as it was: else another process took or gave back memory.
-std::optional<std::string> foreign_memory(const cell& c, device& dev, std::uint64_t start_free)
+std::optional<std::string> foreign_memory(const repetition& r, const cell& c, device& dev, std::uint64_t start_free)
 {
     if (c.on.simulated) return std::nullopt;
-    if (c.allocator.spec.find("pool=default") != std::string::npos) return std::nullopt;    // it keeps what it has
+    if (keeps_memory(c)) return std::nullopt;
     const std::uint64_t now = dev.query_memory().free_bytes;
+    // After a failure a driver may keep memory; `kept_by_driver_bytes` says so, and measuring again would not help.
+    if (now < start_free && ran_out_of_memory(last_pass(r).result.what)) return std::nullopt;
     const std::uint64_t moved = now > start_free ? now - start_free : start_free - now;
     if (moved <= dev.info().physical_block) return std::nullopt;
     return "memory outside this process changed by " + human_size(moved);
@@ -638,11 +679,32 @@ std::optional<std::string> foreign_memory(const cell& c, device& dev, std::uint6
 /// Why the figures of a finished repetition must not be used. A broken card answers nothing; its outcome says so already.
 std::optional<std::string> why_disturbed(const repetition& r, const cell& c, device& dev, std::uint64_t start_free)
 {
-    if ((r.steady ? *r.steady : r.cold).result.what == status::crashed) return std::nullopt;
+    if (last_pass(r).result.what == status::crashed) return std::nullopt;
     std::optional<std::string> why;
     if (r.what == role::timed && r.before && r.after) why = clocks_disturbed(*r.before, *r.after);
-    if (!why) quietly([&] { why = foreign_memory(c, dev, start_free); });
+    if (!why) quietly([&] { why = foreign_memory(r, c, dev, start_free); });
     return why;
+}
+
+/// `ideal` on the device that the allocator has left. None where it cannot run or does not complete: it may not fit under the
+/// limit. Throws run_interrupted.
+std::optional<reference_measurement> measure_reference(const cell& c, device& dev, const kernel_settings& kernels,
+                                                       std::uint64_t start_free, const run_controls& controls)
+{
+    const trace& t = *c.workload->recipe;
+    const trace_summary& summary = c.workload->summary;
+    try {
+        const auto line = make_allocator(choose_allocator("ideal"), dev, summary.streams);
+        line->prepare(t, summary);
+        pass_measurement p = run_pass(t, summary, dev, *line, c.mode, kernels, start_free, controls);
+        if (p.result.what != status::completed) return std::nullopt;
+        for (phase_measurement& f : p.phases) f.step = {};
+        return reference_measurement{p.time_ps, std::move(p.phases), p.activity};
+    } catch (const unsupported_error&) {
+        return std::nullopt;
+    } catch (const device_error&) {
+        return std::nullopt;
+    }
 }
 
 repetition not_started(repetition r, status what, const std::string& why)
@@ -701,10 +763,14 @@ repetition run_repetition(const cell& c, const allocator_maker& make, const run_
     r.cold = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
     if (r.cold.result.what == status::completed && !controls.cold_only)
         r.steady = run_pass(t, summary, *dev, *alloc, c.mode, kernels, start_free, with_neighbour);
-    r.after = dev->condition();
     const driver_call_counts before = dev->calls();
     alloc.reset();
-    (r.steady ? *r.steady : r.cold).teardown_calls = difference(dev->calls(), before);
+    pass_measurement& last = r.steady ? *r.steady : r.cold;
+    last.teardown_calls = difference(dev->calls(), before);
+    look_what_is_kept(last, c, *dev, start_free);
+    if (controls.reference && last.result.what == status::completed)
+        r.reference = measure_reference(c, *dev, kernels, start_free, with_neighbour);
+    r.after = dev->condition();
     r.disturbed = why_disturbed(r, c, *dev, start_free);
     return r;
 }

@@ -33,6 +33,7 @@ struct run_controls {
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
     outside_memory* neighbour = nullptr;                     ///< takes the trace's last external block; null: the device does
     bool cold_only = false;                                  ///< no steady pass: only whether the trace completes is asked
+    bool reference = false;                                  ///< after both passes, `ideal` runs the trace once in this process
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
     volatile std::uint8_t* current_call = nullptr;           ///< see device_options
 };
@@ -45,7 +46,8 @@ pass_measurement run_pass(const trace& t, const trace_summary& summary, device& 
 /// Makes the allocator of a repetition; tests put broken ones here.
 using allocator_maker = std::function<std::unique_ptr<allocator>(device&, std::uint32_t streams)>;
 
-/// Both passes of one repetition on a fresh device. Throws run_interrupted.
+/// Both passes of one repetition on a fresh device, and the reference's where it is wanted and the cold one completed. Throws
+/// run_interrupted.
 repetition run_repetition(const cell& c, const allocator_maker& make, const run_controls& controls, role what = role::timed);
 
 /// The same with the cell's own allocator.

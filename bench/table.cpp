@@ -54,6 +54,12 @@ std::string without_end_spaces(std::string s)
     return s;
 }
 
+std::string without_newline(std::string s)
+{
+    s.erase(s.find_last_not_of('\n') + 1);
+    return s;
+}
+
 /// Lines of at most `width` columns, broken after commas; further lines are indented. A piece that is longer stays whole.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent)
 {
@@ -111,7 +117,8 @@ std::string heading_lines(const table_group& g, const layout& l, const table_sty
     return painted(upper, bold, style) + "\n" + painted(lower, bold, style) + "\n";
 }
 
-std::string row_lines(const table_row& r, const layout& l, const table_style& style)
+/// What did not fit into a row stands whole under the table.
+std::string row_lines(const table_row& r, const layout& l, const table_style& style, std::vector<std::string>& notes)
 {
     std::string out, title = r.title;
     if (columns(title) > l.title) {   // a line of its own rather than a cut: the cut part may be the difference
@@ -121,12 +128,42 @@ std::string row_lines(const table_row& r, const layout& l, const table_style& st
     out += left(title, l.title) + spaces(gap);
     if (!r.finished) {
         const std::size_t room = style.width - std::min(style.width - 12, l.title + gap);
-        const std::string words = columns(r.outcome) > room ? r.outcome.substr(0, room - 2) + ".." : r.outcome;
-        return out + painted(words, red, style) + "\n";
+        if (columns(r.outcome) <= room) return out + painted(r.outcome, red, style) + "\n";
+        notes.push_back(r.outcome);
+        const std::string mark = " [" + std::to_string(notes.size()) + "]";
+        return out + painted(r.outcome.substr(0, r.outcome.find_first_of(":,")) + mark, red, style) + "\n";
     }
     out += left(r.outcome, l.outcome);
     for (std::size_t k = 0; k < value_columns; ++k) out += spaces(gap) + right(r.values[k], l.values[k]);
     return out + "\n";
+}
+
+std::string note_lines(const std::vector<std::string>& notes, const table_style& style)
+{
+    std::string out;
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+        const std::string mark = "[" + std::to_string(i + 1) + "] ";
+        out += wrapped(mark + notes[i], style.width, mark.size());
+    }
+    return out;
+}
+
+/// A limited `ideal` beside the reference looks like the same row twice.
+std::string ideal_line(const table_group& g)
+{
+    const auto has = [&](const char* title) {
+        return std::any_of(g.rows.begin(), g.rows.end(), [&](const table_row& r) { return r.title == title; });
+    };
+    if (!has("ideal") || !has("ideal (reference)")) return "";
+    return "ideal keeps to the limit, ideal (reference) has none: added time is against that one.\n";
+}
+
+std::string title_lines(const table_group& g, const table_style& style)
+{
+    const std::string facts = wrapped("  on " + g.facts, style.width, 4);
+    if (g.title.empty()) return wrapped(g.workload, style.width, 4) + facts;
+    const std::string title = painted(without_newline(wrapped(g.title, style.width, 4)), bold, style);
+    return title + "\n" + facts + wrapped("  " + g.workload, style.width, 4);
 }
 
 const char* const kind_title = "added ns/token, cold / steady";
@@ -244,9 +281,10 @@ std::string comparison_table(const run_document& run, const table_style& style)
     std::string out = run.finished ? "" : unfinished;
     for (const table_group& g : groups) {
         if (!out.empty()) out += "\n";
-        out += wrapped(g.workload, style.width, 4) + wrapped("  on " + g.facts, style.width, 4) + heading_lines(g, l, style);
-        for (const table_row& r : g.rows) out += row_lines(r, l, style);
-        out += kind_lines(g, l, style) + floor_lines(g, l, style);
+        out += title_lines(g, style) + heading_lines(g, l, style);
+        std::vector<std::string> notes;
+        for (const table_row& r : g.rows) out += row_lines(r, l, style, notes);
+        out += note_lines(notes, style) + ideal_line(g) + kind_lines(g, l, style) + floor_lines(g, l, style);
     }
     out += std::string("\n") + table_legend + "\n";
     for (const std::string& note : device_notes(run, style.filter)) out += wrapped(note, style.width, 4);
@@ -260,6 +298,7 @@ std::string markdown_table(const run_document& run, const std::string& filter)
     std::string out = run.finished ? "" : unfinished;
     for (const table_group& g : groups) {
         if (!out.empty()) out += "\n";
+        if (!g.title.empty()) out += "**" + g.title + "**: ";
         out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading(g);
         for (const table_row& r : g.rows) out += markdown_row(r);
         out += markdown_kinds(g) + markdown_floors(g);

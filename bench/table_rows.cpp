@@ -21,7 +21,7 @@ std::string shown(const std::string& s) { return printable(json_text(s).get<std:
 double timer_floor_ns(const run_document& run, const cell& c)
 {
     if (c.on.simulated) return 0;
-    for (const environment_fact& f : run.environment)
+    for (const environment_fact& f : environment_of(run, c))
         if (f.key == "timer_cost_ps" && f.is_number) return 5 * static_cast<double>(f.number) / 1000.0;
     return 0;
 }
@@ -142,21 +142,75 @@ bool has_several_devices(const run_document& run)
     return std::any_of(run.cells.begin(), run.cells.end(), [&](const cell& c) { return c.on.spec != run.cells.front().on.spec; });
 }
 
+/// "637.5MiB" where exact_size has 652800KiB: the largest unit in which three decimals are exact. parse_size reads it back.
+std::string limit_size(std::uint64_t bytes)
+{
+    for (const auto& [unit, name] : {std::pair{TiB, "TiB"}, {GiB, "GiB"}, {MiB, "MiB"}, {KiB, "KiB"}})
+        if (bytes >= unit && bytes % (unit / 8) == 0)
+            return exact_number(static_cast<double>(bytes) / static_cast<double>(unit)) + name;
+    return std::to_string(bytes);
+}
+
+std::string limit_words(const cell& c) { return c.vram_limit_bytes ? "limit " + limit_size(*c.vram_limit_bytes) : "no limit"; }
+
+/// What is chosen beside the workload, its limit and its seed.
+std::vector<std::string> conditions_of(const cell& c)
+{
+    std::vector<std::string> words{std::string("kernels ") + to_string(c.kernels)};
+    if (c.kernel_scale != "1") words.back() += " x" + c.kernel_scale;
+    if (c.resident_bytes) words.push_back("resident " + limit_size(c.resident_bytes));
+    if (!c.neighbour.empty()) words.push_back("neighbour " + c.neighbour);
+    if (!c.inject.empty()) words.push_back("inject " + c.inject);
+    if (c.mode != run_mode::eager) words.push_back(std::string("mode ") + to_string(c.mode));
+    return words;
+}
+
+/// The keys of a canonical spec as typed, then limit and conditions.
+std::vector<std::string> traits_of(const cell& c)
+{
+    const std::string spec = c.workload->recipe->header().spec, name = c.workload->recipe->header().name;
+    std::vector<std::string> traits;
+    for (std::size_t from = std::min(spec.size(), name.size() + 1); from < spec.size();) {
+        const std::size_t end = std::min(spec.find(',', from), spec.size());
+        traits.push_back(shown(spec.substr(from, end - from)));
+        from = end + 1;
+    }
+    traits.push_back(limit_words(c));
+    for (const std::string& words : conditions_of(c)) traits.push_back(shown(words));
+    return traits;
+}
+
+/// Only what not every table of the workload has in common can tell it from the others.
+void set_titles(std::vector<table_group>& groups, const std::vector<std::string>& names)
+{
+    if (groups.size() < 2) return;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        std::string differing;
+        for (const std::string& t : groups[i].traits) {
+            bool common = true;
+            for (std::size_t k = 0; k < groups.size(); ++k) {
+                const auto& other = groups[k].traits;
+                common = common && (names[k] != names[i] || std::find(other.begin(), other.end(), t) != other.end());
+            }
+            if (!common) differing += (differing.empty() ? ": " : ", ") + t;
+        }
+        groups[i].title = names[i] + differing;
+    }
+}
+
 std::string facts_of(const run_document& run, const cell& c, bool per_token)
 {
     const trace_summary& s = c.workload->summary;
     // A simulator's figures are never shown as a GPU's.
     std::string facts = (c.on.simulated ? "simulated " : c.on.kind + " ") + c.on.name;
     if (has_several_devices(run)) facts += " (" + c.on.spec + ")";
-    facts += c.vram_limit_bytes ? ", limit " + exact_size(*c.vram_limit_bytes) : ", no limit";
+    facts += ", " + limit_words(c);
     if (per_token) facts += ", " + short_count(static_cast<double>(s.tokens)) + " tokens";
     facts += ", " + short_count(static_cast<double>(s.steps)) + " steps, max live " + human_size(s.max_live_bytes);
-    facts += std::string(", kernels ") + to_string(c.kernels);
-    if (c.kernel_scale != "1") facts += " x" + c.kernel_scale;
-    if (c.resident_bytes) facts += ", resident " + exact_size(c.resident_bytes);
-    if (!c.neighbour.empty()) facts += ", neighbour " + c.neighbour;
-    if (!c.inject.empty()) facts += ", inject " + c.inject;
-    if (c.mode != run_mode::eager) facts += std::string(", mode ") + to_string(c.mode);
+    for (const std::string& words : conditions_of(c)) facts += ", " + words;
+    if (run.environments.size() > 1)    // a merged file's machines
+        for (const environment_fact& f : environment_of(run, c))
+            if (f.key == "host") facts += ", host " + f.text + " (environment " + std::to_string(*c.environment) + ")";
     return facts;
 }
 
@@ -165,10 +219,7 @@ std::vector<std::vector<const cell*>> grouped(const run_document& run)
 {
     std::vector<std::vector<const cell*>> groups;
     const auto join = [&](const cell& c) {
-        const auto fits = [&](const auto& g) {
-            return same_conditions(*g.front(), c) && g.front()->vram_limit_bytes == c.vram_limit_bytes &&
-                   g.front()->inject == c.inject;
-        };
+        const auto fits = [&](const auto& g) { return are_compared(*g.front(), c); };
         const auto group = std::find_if(groups.begin(), groups.end(), fits);
         if (group != groups.end()) group->push_back(&c);
         else groups.push_back({&c});
@@ -221,6 +272,7 @@ std::vector<std::string> device_notes(const run_document& run, const std::string
 std::vector<table_group> table_groups(const run_document& run, const std::string& filter)
 {
     std::vector<table_group> groups;
+    std::vector<std::string> names;
     const name_filter wanted(filter.empty() ? "." : filter);
     for (const auto& cells : grouped(run)) {
         const auto matches = [&](const cell* c) { return wanted.matches(benchmark_name(*c)); };
@@ -229,9 +281,12 @@ std::vector<table_group> table_groups(const run_document& run, const std::string
         const cell& first = *cells.front();
         g.per_token = first.workload->summary.tokens > 0;
         g.workload = shown(first.workload->recipe->header().spec);
+        g.traits = traits_of(first);
+        names.push_back(shown(first.workload->recipe->header().name));
         g.facts = shown(facts_of(run, first, g.per_token));
         for (const cell* c : cells) g.rows.push_back(row_of(run, *c, g.kinds));
     }
+    set_titles(groups, names);
     return groups;
 }
 

@@ -29,9 +29,11 @@ struct table_row {
 };
 
 struct table_group {
+    std::string title;                       ///< the workload's name and what not every table shows; empty where there is one table
     std::string workload;                    ///< canonical spec
     std::string facts;                       ///< "simulated h200, limit 512 MiB, 8,192 tokens, ..."
     bool per_token = true;
+    std::vector<std::string> traits;         ///< "key=value" of the workload, "limit 512MiB", "kernels hold": what tells tables apart
     std::vector<std::string> kinds;          ///< of phases, where tokens are of more than one: prefill, decode, replay
     std::vector<table_row> rows;
 };

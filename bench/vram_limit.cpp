@@ -57,6 +57,19 @@ std::uint64_t share_of(const std::string& typed, const trace_summary& summary)
 
 }  // namespace
 
+void refuse_decimal_comma(const std::string& typed)
+{
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    for (std::size_t comma = typed.find(','); comma != std::string::npos; comma = typed.find(',', comma + 1)) {
+        std::size_t begin = comma;
+        while (begin > 0 && is_digit(typed[begin - 1])) --begin;
+        // Nobody means a limit of some bytes: what stands before the comma is the whole part of a number.
+        const bool whole_part = begin < comma && comma - begin <= 4 && (begin == 0 || typed[begin - 1] == ',');
+        if (whole_part && comma + 1 < typed.size() && is_digit(typed[comma + 1]))
+            refuse(typed, "has a comma between digits: write a point (1.25x), or a unit on each limit (1GiB,2GiB)");
+    }
+}
+
 bool is_relative_limit(const std::string& typed)
 {
     return typed.size() > 1 && (typed.back() == 'x' || typed.back() == '%');

@@ -18,6 +18,9 @@ namespace vrambench {
 /// Shares are rounded up to the byte. Throws input_error that names --vram-limit.
 std::optional<std::uint64_t> vram_limit(const std::string& typed, const trace_summary& summary);
 
+/// Refuses "1,25x", which would be read as one byte and 25x: a comma separates limits. Throws input_error.
+void refuse_decimal_comma(const std::string& typed);
+
 /// Whether `typed` is a multiple or a share, which differs from trace to trace.
 bool is_relative_limit(const std::string& typed);
 

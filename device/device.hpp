@@ -65,14 +65,26 @@ struct device_info {
     bool times_known = true;                 ///< false: a simulated card whose calls nobody timed; its clock means nothing
     std::uint64_t total_bytes = 0;
     std::uint64_t vmm_granularity = 0;       ///< recommended, bytes; 0: no virtual memory management
+    std::uint64_t vmm_smallest = 0;          ///< the least granularity that the driver states, bytes; 0: not known
     std::uint64_t physical_block = 0;        ///< raw allocations occupy multiples of this, bytes
     std::uint64_t shared_up_to = 0;          ///< raw requests up to this may share one block, bytes
+    std::uint64_t raw_margin = 0;            ///< a raw allocation is had only while this much stays free beside it, bytes,
+    std::uint64_t handle_margin = 0;         ///< and a handle of virtual memory
     bool has_pools = true;                   ///< stream-ordered memory pools
     std::uint64_t pool_step = 1;             ///< they take memory of the device in multiples of this, bytes,
     std::uint64_t pool_margin = 0;           ///< and only while this much stays free beside it
     std::uint64_t flops_per_second = 0;      ///< f16 matrix rate: of the roofline that kernel times follow
     std::uint64_t bytes_per_second = 0;      ///< read plus written: the same
     std::map<std::string, std::string> facts = {};   ///< what else is worth knowing: driver, architecture, ECC, ...
+    std::map<std::string, std::string> claims = {};  ///< capability bits as the driver states them, whatever is true
+    std::string why_no_pools = {};           ///< of pools that the driver states and that failed their probe: what was seen
+    std::string why_no_virtual_memory = {};  ///< the same of virtual memory
+};
+
+/// What failed its probe when a run was planned, and so is not used. Empty: it works, was not asked, or is forced.
+struct failed_features {
+    std::string pools;                       ///< what was seen, one line
+    std::string virtual_memory;
 };
 
 /// What a card reaches, by kernels of ours. The process that plans asks once; every repetition of the run uses the same.
@@ -183,6 +195,12 @@ public:
 
     // Kernels and graphs. A launch takes at least `picoseconds` on the device and touches the blocks named.
     virtual void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) = 0;
+    /// Copies within the device, by the driver's own means: after all that is queued, done when it returns. Not a trace's call,
+    /// and not counted. `to` and `from` are both allocated.
+    virtual void copy(device_ptr /*to*/, device_ptr /*from*/, std::uint64_t /*bytes*/)
+    {
+        throw unsupported_error("the device offers no copies");
+    }
     virtual void capture_begin(stream_id stream) = 0;           ///< launches on the stream are recorded, not executed
     virtual void capture_end(stream_id stream, graph_id graph) = 0;
     virtual void graph_launch(graph_id graph, stream_id stream) = 0;
@@ -211,6 +229,8 @@ public:
     virtual driver_call_counts refused_calls() const { return refused_; }
     /// Whether the last call that takes memory was refused by an injected fault, not for want of memory.
     virtual bool refused_on_purpose() const { return false; }
+    /// An adaptor that injects faults refuses and counts nothing while they are suspended.
+    virtual void suspend_faults(bool) {}
 
 protected:
     void count(driver_call call) { ++calls_[static_cast<std::size_t>(call)]; }

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::inline VRAMBENCH_VENDOR {
 
 namespace {
 
@@ -49,6 +49,7 @@ public:
         state(block).written = false;
     }
     void freed(std::uint32_t, std::uint64_t, std::uint64_t, std::uint32_t) override {}
+    void moved(std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t) override {}
     const std::vector<hazard>& hazards() const override { return found_; }
     /// Asks the device: synchronise first.
     std::uint64_t hazard_count() const override
@@ -118,6 +119,7 @@ public:
     void release(vmm_handle handle) override;
 
     void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override;
+    void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override;
     void capture_begin(stream_id stream) override;
     void capture_end(stream_id stream, graph_id graph) override;
     void graph_launch(graph_id graph, stream_id stream) override;
@@ -148,11 +150,14 @@ private:
         volatile std::uint8_t* at_;
     };
 
+    void learn_features();
+    void learn_granularity();
     bool served(driver_call call, int code);
     void may_have_taken_memory();
     void warm_up();
     void touch(launch_arguments& a, const kernel_access& access);
     void match_timers();
+    launch_arguments empty_launch() const;
     double chain_ns(launch_stamp* stamp);
     void measure_stamp_cost();
     std::uint64_t verifying_ns(const launch_arguments& a) const;
@@ -167,7 +172,6 @@ private:
     properties properties_{};
     virtual_memory virtual_;
     management management_;
-    bool has_virtual_ = false;
     std::vector<stream_t> streams_;
     std::vector<event_t> events_;
     std::vector<pool_t> pools_;                 ///< by pool_id; null once destroyed
@@ -192,19 +196,13 @@ private:
     std::uint64_t lowest_free_ = UINT64_MAX;
 };
 
-/// "13.0" from the vendor's 13000.
-std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
-
 /// The first calls of a process in a fresh context: no driver, no such device, a card that is busy.
 void open_context(int ordinal)
 {
     const std::string name = std::string("no device '") + vendor_kind + ":" + std::to_string(ordinal) + "': ";
-    int driver = 0, runtime = 0, n = 0;
-    driver_version(&driver), runtime_version(&runtime);
-    if (driver == 0) throw input_error(name + "no driver on this machine (--device sim:h200 needs none)");
-    if (driver < runtime / 1000 * 1000)
-        throw input_error(name + "the driver is for " + version_text(driver) + ", this build needs " + version_text(runtime / 1000 * 1000));
-    if (const int e = device_count(&n)) throw input_error(name + error_text(e));
+    int n = 0;
+    if (const std::string why = driver_problem(); !why.empty()) throw input_error(name + why);
+    if (const int e = device_count(&n)) throw input_error(name + error_text(e) + no_device_hint);
     if (ordinal >= n)
         throw input_error(name + "there " + (n == 1 ? "is 1" : "are " + std::to_string(n)) + " (numbered from 0)");
     if (const int e = select_device(ordinal)) throw input_error(name + "it cannot be used: " + error_text(e));
@@ -219,37 +217,36 @@ gpu_device::gpu_device(int ordinal, const std::string& spec, const device_option
     info_.name = properties_.name;
     info_.spec = spec;
     info_.total_bytes = properties_.total_bytes;
-    info_.physical_block = 2 * MiB;    // as measured on an H200
-    info_.shared_up_to = MiB;
-    info_.pool_step = 32 * MiB;
-    info_.pool_margin = 2 * MiB;
-    info_.has_pools = properties_.pools;
-    has_virtual_ = virtual_.load() && virtual_.supported(ordinal);
-    std::size_t granularity = 0;
-    if (has_virtual_ && virtual_.granularity(&granularity, ordinal) == 0) info_.vmm_granularity = granularity;
-    int driver = 0, runtime = 0;
-    driver_version(&driver), runtime_version(&runtime);
+    info_.physical_block = physical_block;
+    info_.shared_up_to = shared_up_to;
+    info_.raw_margin = info_.handle_margin = margin;
+    info_.pool_step = pool_step;
+    info_.pool_margin = pool_margin;
+    learn_features();
+    int driver = 0, runtime = 0, devices = 1;
+    driver_version(&driver), runtime_version(&runtime), device_count(&devices);
     info_.facts = {{"driver_version", std::to_string(driver)}, {"runtime_version", std::to_string(runtime)},
-                   {"architecture", std::to_string(properties_.major) + "." + std::to_string(properties_.minor)},
+                   {"architecture", properties_.architecture},
                    {"multiprocessors", std::to_string(properties_.multiprocessors)}, {"ecc", properties_.ecc ? "on" : "off"},
-                   {"integrated", properties_.integrated ? "yes" : "no"}};
+                   {"integrated", properties_.integrated ? "yes" : "no"}, {"devices", std::to_string(devices)}};
     use_rates(info_, options_.rates.value_or(card_rates{}));
     char bus[32] = {};
     check(driver_call::memory_info, bus_id(bus, sizeof bus, ordinal));
     info_.facts["clocks"] = management_.load(bus) ? std::string("read with ") + management::library
                                                   : std::string("not known: ") + management::library + " " + management_.why_not();
+    if (const std::string version = management_.driver(); !version.empty()) info_.facts["driver"] = version;
     clock_ = host_clock::counter();
     launched_ps_.assign(stamp_slots, 0);    // written once, so that no launch meets a page that is not there
 
     void* p = nullptr;
-    check(driver_call::malloc, gpu::malloc(&p, stamp_slots * sizeof(launch_stamp)));
+    check(driver_call::malloc, VRAMBENCH_VENDOR::malloc(&p, stamp_slots * sizeof(launch_stamp)));
     stamps_ = static_cast<launch_stamp*>(p);
-    check(driver_call::malloc, gpu::malloc(&p, sizeof(mismatch_report)));
+    check(driver_call::malloc, VRAMBENCH_VENDOR::malloc(&p, sizeof(mismatch_report)));
     report_ = static_cast<mismatch_report*>(p);
     check(driver_call::malloc, fill(report_, 0, sizeof(mismatch_report)));
     if (options_.check != integrity_check::off) keeper_ = std::make_unique<pattern_keeper>(report_);
     set_streams(1);
-    warm_up();
+    if (options_.warm_up) warm_up();
     measure_stamp_cost();
     reset_activity();
 }
@@ -264,9 +261,30 @@ gpu_device::~gpu_device()
     for (auto e : events_)
         if (e) event_destroy(e);
     for (auto s : streams_) stream_destroy(s);
-    for (auto* b : ballast_) gpu::free(b);
-    gpu::free(stamps_);
-    gpu::free(report_);
+    for (auto* b : ballast_) VRAMBENCH_VENDOR::free(b);
+    VRAMBENCH_VENDOR::free(stamps_);
+    VRAMBENCH_VENDOR::free(report_);
+}
+
+/// What the driver states, and what of it is used.
+void gpu_device::learn_features()
+{
+    const bool has_virtual = virtual_.load() && virtual_.supported(ordinal_);
+    info_.claims = {{"memory pools", properties_.pools ? "yes" : "no"}, {"virtual memory", has_virtual ? "yes" : "no"}};
+    info_.why_no_pools = options_.failed.pools;
+    info_.why_no_virtual_memory = options_.failed.virtual_memory;
+    info_.has_pools = properties_.pools && info_.why_no_pools.empty();
+    if (has_virtual && info_.why_no_virtual_memory.empty()) learn_granularity();
+    take_last_error();    // what a card does not have is no failure of the calls to come
+}
+
+void gpu_device::learn_granularity()
+{
+    std::size_t bytes = 0;
+    if (virtual_.granularity(&bytes, ordinal_) == 0) info_.vmm_granularity = bytes;
+    if (virtual_.smallest_granularity(&bytes, ordinal_) == 0) info_.vmm_smallest = bytes;
+    info_.claims["granularity, recommended"] = std::to_string(info_.vmm_granularity);
+    info_.claims["granularity, minimum"] = std::to_string(info_.vmm_smallest);
 }
 
 /// Every kind of call once, so that none of its first-time costs falls into a timed call. The allocator is never warmed.
@@ -275,11 +293,11 @@ void gpu_device::warm_up()
     if (info_.has_pools) {
         pool_t pool{};
         void* p = nullptr;
-        check(driver_call::pool_create, gpu::pool_create(&pool, ordinal_));
-        check(driver_call::malloc_async, gpu::malloc_async(&p, MiB, pool, streams_[0]));
-        check(driver_call::free_async, gpu::free_async(p, streams_[0]));
+        check(driver_call::pool_create, VRAMBENCH_VENDOR::pool_create(&pool, ordinal_));
+        check(driver_call::malloc_async, VRAMBENCH_VENDOR::malloc_async(&p, MiB, pool, streams_[0]));
+        check(driver_call::free_async, VRAMBENCH_VENDOR::free_async(p, streams_[0]));
         check(driver_call::sync, device_sync());
-        check(driver_call::pool_destroy, gpu::pool_destroy(pool));
+        check(driver_call::pool_destroy, VRAMBENCH_VENDOR::pool_destroy(pool));
     }
     if (info_.vmm_granularity) {
         const std::uint64_t n = info_.vmm_granularity;
@@ -293,18 +311,26 @@ void gpu_device::warm_up()
         check(driver_call::unreserve, virtual_.unreserve(at, n));
     }
     void* p = nullptr;
-    check(driver_call::malloc, gpu::malloc(&p, 4 * MiB));
-    check(driver_call::free, gpu::free(p));
+    check(driver_call::malloc, VRAMBENCH_VENDOR::malloc(&p, 4 * MiB));
+    check(driver_call::free, VRAMBENCH_VENDOR::free(p));
+}
+
+/// What every launch needs, with nothing to do.
+launch_arguments gpu_device::empty_launch() const
+{
+    launch_arguments a;
+    a.tick_ns = properties_.tick_ns;
+    a.report = report_;
+    return a;
 }
 
 /// Launches that take `hold_ns` each, back to back; nanoseconds of one.
 double gpu_device::chain_ns(launch_stamp* stamp)
 {
     constexpr int n = 200;
-    launch_arguments a;
+    launch_arguments a = empty_launch();
     a.hold_ns = 8000;    // longer than the host takes to launch
     a.stamp = stamp;
-    a.report = report_;
     check(driver_call::sync, device_sync());
     const std::int64_t begin = clock_.now_ps();
     for (int i = 0; i < n; ++i) check(driver_call::launch, launch_work(streams_[0], properties_.multiprocessors, a));
@@ -337,7 +363,7 @@ void gpu_device::settle()
     for (std::uint64_t block = std::uint64_t{1} << 40; block >= info_.physical_block; block /= 2)
         while (free_bytes >= limit + block) {
             void* p = nullptr;
-            if (gpu::malloc(&p, block) != 0) {
+            if (VRAMBENCH_VENDOR::malloc(&p, block) != 0) {
                 take_last_error();
                 break;    // no such stretch: smaller blocks will do
             }
@@ -427,7 +453,7 @@ device_ptr gpu_device::malloc(std::uint64_t bytes)
 {
     const calling c(*this, driver_call::malloc);
     void* p = nullptr;
-    if (!served(driver_call::malloc, gpu::malloc(&p, bytes))) return 0;
+    if (!served(driver_call::malloc, VRAMBENCH_VENDOR::malloc(&p, bytes))) return 0;
     may_have_taken_memory();
     return address(p);
 }
@@ -435,7 +461,7 @@ device_ptr gpu_device::malloc(std::uint64_t bytes)
 void gpu_device::free(device_ptr p)
 {
     const calling c(*this, driver_call::free);
-    check(driver_call::free, gpu::free(pointer(p)));
+    check(driver_call::free, VRAMBENCH_VENDOR::free(pointer(p)));
     count(driver_call::free);
 }
 
@@ -454,7 +480,7 @@ pool_id gpu_device::create_pool(const pool_settings& settings)
 {
     const calling c(*this, driver_call::pool_create);
     pool_t p{};
-    check(driver_call::pool_create, gpu::pool_create(&p, ordinal_));
+    check(driver_call::pool_create, VRAMBENCH_VENDOR::pool_create(&p, ordinal_));
     pools_.push_back(p);
     const auto id = static_cast<pool_id>(pools_.size() - 1);
     set_threshold(id, settings.threshold);
@@ -466,7 +492,7 @@ pool_id gpu_device::create_pool(const pool_settings& settings)
 void gpu_device::destroy_pool(pool_id pool)
 {
     const calling c(*this, driver_call::pool_destroy);
-    check(driver_call::pool_destroy, gpu::pool_destroy(pools_[pool]));
+    check(driver_call::pool_destroy, VRAMBENCH_VENDOR::pool_destroy(pools_[pool]));
     pools_[pool] = pool_t{};
     count(driver_call::pool_destroy);
 }
@@ -508,7 +534,7 @@ device_ptr gpu_device::malloc_async(std::uint64_t bytes, pool_id pool, stream_id
 {
     const calling c(*this, driver_call::malloc_async);
     void* p = nullptr;
-    if (!served(driver_call::malloc_async, gpu::malloc_async(&p, bytes, pools_[pool], streams_[stream]))) return 0;
+    if (!served(driver_call::malloc_async, VRAMBENCH_VENDOR::malloc_async(&p, bytes, pools_[pool], streams_[stream]))) return 0;
     may_have_taken_memory();
     return address(p);
 }
@@ -516,7 +542,7 @@ device_ptr gpu_device::malloc_async(std::uint64_t bytes, pool_id pool, stream_id
 void gpu_device::free_async(device_ptr p, stream_id stream)
 {
     const calling c(*this, driver_call::free_async);
-    check(driver_call::free_async, gpu::free_async(pointer(p), streams_[stream]));
+    check(driver_call::free_async, VRAMBENCH_VENDOR::free_async(pointer(p), streams_[stream]));
     count(driver_call::free_async);
 }
 
@@ -611,14 +637,13 @@ std::uint64_t gpu_device::verifying_ns(const launch_arguments& a) const
 void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses)
 {
     const calling c(*this, driver_call::launch);
-    launch_arguments a;
+    launch_arguments a = empty_launch();
     for (const auto& access : accesses) touch(a, access);
     a.stride = options_.check == integrity_check::full ? 1 : sample_stride;
     const auto stated = static_cast<std::uint64_t>(picoseconds / 1000);
     a.hold_ns = stated - std::min(stated, stamp_cost_ns_);
     a.verify_at_ns = a.hold_ns - std::min<std::uint64_t>(a.hold_ns, verifying_ns(a));
     a.launch = launches_;
-    a.report = report_;
     if (a.n_blocks > 0 && a.hold_ns > 0) ++stated_;
     if (options_.stamps) {
         a.stamp = stamps_ + launches_ % stamp_slots;
@@ -629,12 +654,12 @@ void gpu_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
     count(driver_call::launch);
 }
 
-void gpu_device::capture_begin(stream_id stream) { check(driver_call::graph_launch, gpu::capture_begin(streams_[stream])); }
+void gpu_device::capture_begin(stream_id stream) { check(driver_call::graph_launch, VRAMBENCH_VENDOR::capture_begin(streams_[stream])); }
 
 void gpu_device::capture_end(stream_id stream, graph_id graph)
 {
     graph_t g{};
-    check(driver_call::graph_launch, gpu::capture_end(streams_[stream], &g));
+    check(driver_call::graph_launch, VRAMBENCH_VENDOR::capture_end(streams_[stream], &g));
     if (graphs_.size() <= graph) graphs_.resize(graph + 1, graph_exec_t{});
     if (graphs_[graph]) graph_exec_destroy(graphs_[graph]);
     check(driver_call::graph_launch, graph_instantiate(&graphs_[graph], g));
@@ -645,8 +670,15 @@ void gpu_device::graph_launch(graph_id graph, stream_id stream)
 {
     const calling c(*this, driver_call::graph_launch);
     replayed_ = true;
-    check(driver_call::graph_launch, gpu::graph_launch(graphs_.at(graph), streams_[stream]));
+    check(driver_call::graph_launch, VRAMBENCH_VENDOR::graph_launch(graphs_.at(graph), streams_[stream]));
     count(driver_call::graph_launch);
+}
+
+void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
+{
+    check(driver_call::sync, device_sync());
+    check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
+    check(driver_call::sync, device_sync());
 }
 
 // -- measurement
@@ -672,9 +704,8 @@ void gpu_device::match_timers()
     for (int i = 0; i < 8; ++i) {
         check(driver_call::sync, fill(stamps_, 0xff, sizeof(launch_stamp)));
         check(driver_call::sync, device_sync());
-        launch_arguments a;
+        launch_arguments a = empty_launch();
         a.stamp = stamps_;
-        a.report = report_;
         const std::int64_t begin = clock_.now_ps();
         check(driver_call::launch, launch_work(streams_[0], properties_.multiprocessors, a));
         check(driver_call::sync, device_sync());
@@ -740,9 +771,8 @@ device_activity gpu_device::activity()
 std::optional<card_condition> gpu_device::condition()
 {
     if (!management_.is_loaded()) return std::nullopt;
-    launch_arguments a;
+    launch_arguments a = empty_launch();
     a.hold_ns = 20'000'000;
-    a.report = report_;
     launch_work(streams_[0], properties_.multiprocessors, a);
     clock_reading r{};
     const bool known = management_.read(&r);
@@ -757,7 +787,7 @@ std::optional<card_condition> gpu_device::condition()
 
 std::optional<card_rates> gpu_device::measure_rates()
 {
-    return gpu::measure_rates(streams_[0], properties_.multiprocessors, clock_);
+    return VRAMBENCH_VENDOR::measure_rates(streams_[0], properties_.multiprocessors, clock_);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::inline VRAMBENCH_VENDOR {
 
 namespace {
 
@@ -28,11 +28,11 @@ class scratch {
 public:
     explicit scratch(std::uint64_t bytes)
     {
-        if (gpu::malloc(&pointer_, bytes) == 0) return;
+        if (VRAMBENCH_VENDOR::malloc(&pointer_, bytes) == 0) return;
         take_last_error();
         pointer_ = nullptr;
     }
-    ~scratch() { gpu::free(pointer_); }
+    ~scratch() { VRAMBENCH_VENDOR::free(pointer_); }
     scratch(const scratch&) = delete;
     scratch& operator=(const scratch&) = delete;
     void* get() const { return pointer_; }
@@ -103,8 +103,8 @@ void measure_multiply(stream_t stream, int multiprocessors, const host_clock& cl
     }
     constexpr unsigned rounds = 20'000;
     const std::int64_t t = median_time(stream, clock, [&] { return multiply(rounds); });
-    const double warps = static_cast<double>(multiply_warps(multiprocessors));
-    rates.flops_per_second = rate(static_cast<double>(report.flops_of_a_warp) * rounds * warps, t);
+    const double blocks = static_cast<double>(multiply_blocks(multiprocessors));
+    rates.flops_per_second = rate(static_cast<double>(report.flops_of_a_block) * rounds * blocks, t);
     rates.flops_source = report.how == multiply_how::tensor
                              ? "f16 matrices on tensor cores with f32 sums, a warp at a time, from registers"
                              : "pairs of f16 multiplied and added without tensor cores, from registers";

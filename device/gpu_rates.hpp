@@ -5,7 +5,7 @@
 #include "device/device.hpp"
 #include "device/kernels_launch.hpp"
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::inline VRAMBENCH_VENDOR {
 
 /// Takes about two seconds and up to 2 GiB, which it gives back. A rate that cannot be measured is 0, and its source says
 /// why. Throws device_error where the card fails.

@@ -1,5 +1,6 @@
 #include "device/injected_faults.hpp"
 
+#include "device/forwarding_device.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
@@ -30,67 +31,29 @@ private:
     std::uint64_t state_;
 };
 
-class injected_faults final : public device {
+class injected_faults final : public forwarding_device {
 public:
-    injected_faults(std::unique_ptr<device> inner, const fault_rule& rule) : inner_(std::move(inner)), rule_(rule), draws_(rule.seed)
+    injected_faults(std::unique_ptr<device> below, const fault_rule& rule)
+        : forwarding_device(std::move(below)), rule_(rule), draws_(rule.seed)
     {
-        clock_ = inner_->clock();
     }
 
-    device_ptr malloc(std::uint64_t bytes) override { return refuses(driver_call::malloc) ? 0 : inner_->malloc(bytes); }
+    device_ptr malloc(std::uint64_t bytes) override { return refuses(driver_call::malloc) ? 0 : inner().malloc(bytes); }
     device_ptr malloc_async(std::uint64_t bytes, pool_id pool, stream_id stream) override
     {
-        return refuses(driver_call::malloc_async) ? 0 : inner_->malloc_async(bytes, pool, stream);
+        return refuses(driver_call::malloc_async) ? 0 : inner().malloc_async(bytes, pool, stream);
     }
-    vmm_handle create(std::uint64_t bytes) override { return refuses(driver_call::create) ? 0 : inner_->create(bytes); }
+    vmm_handle create(std::uint64_t bytes) override { return refuses(driver_call::create) ? 0 : inner().create(bytes); }
 
-    driver_call_counts calls() const override { return inner_->calls(); }
     driver_call_counts refused_calls() const override
     {
-        driver_call_counts all = inner_->refused_calls();
+        driver_call_counts all = inner().refused_calls();
         const driver_call_counts own = device::refused_calls();
         for (std::size_t i = 0; i < all.size(); ++i) all[i] += own[i];
         return all;
     }
     bool refused_on_purpose() const override { return refused_last_; }
-
-    // Everything else is the device's own business.
-    const device_info& info() const override { return inner_->info(); }
-    void settle() override { inner_->settle(); }
-    void set_streams(std::uint32_t n) override { inner_->set_streams(n); }
-    void record(event_id event, stream_id stream) override { inner_->record(event, stream); }
-    void wait(event_id event, stream_id stream) override { inner_->wait(event, stream); }
-    void sync_stream(stream_id stream) override { inner_->sync_stream(stream); }
-    void sync_device() override { inner_->sync_device(); }
-    void free(device_ptr pointer) override { inner_->free(pointer); }
-    memory_info query_memory() override { return inner_->query_memory(); }
-    pool_id create_pool(const pool_settings& settings) override { return inner_->create_pool(settings); }
-    void destroy_pool(pool_id pool) override { inner_->destroy_pool(pool); }
-    pool_id default_pool() override { return inner_->default_pool(); }
-    void set_threshold(pool_id pool, std::uint64_t bytes) override { inner_->set_threshold(pool, bytes); }
-    void trim_pool(pool_id pool, std::uint64_t keep_bytes) override { inner_->trim_pool(pool, keep_bytes); }
-    pool_usage usage(pool_id pool) override { return inner_->usage(pool); }
-    void free_async(device_ptr pointer, stream_id stream) override { inner_->free_async(pointer, stream); }
-    device_ptr reserve(std::uint64_t bytes) override { return inner_->reserve(bytes); }
-    void unreserve(device_ptr pointer, std::uint64_t bytes) override { inner_->unreserve(pointer, bytes); }
-    void map(device_ptr pointer, std::uint64_t bytes, vmm_handle handle) override { inner_->map(pointer, bytes, handle); }
-    void set_access(device_ptr pointer, std::uint64_t bytes) override { inner_->set_access(pointer, bytes); }
-    void unmap(device_ptr pointer, std::uint64_t bytes) override { inner_->unmap(pointer, bytes); }
-    void release(vmm_handle handle) override { inner_->release(handle); }
-    void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override
-    {
-        inner_->launch(stream, picoseconds, accesses);
-    }
-    void capture_begin(stream_id stream) override { inner_->capture_begin(stream); }
-    void capture_end(stream_id stream, graph_id graph) override { inner_->capture_end(stream, graph); }
-    void graph_launch(graph_id graph, stream_id stream) override { inner_->graph_launch(graph, stream); }
-    device_activity activity() override { return inner_->activity(); }
-    void reset_activity() override { inner_->reset_activity(); }
-    std::int64_t busy_until_ps() const override { return inner_->busy_until_ps(); }
-    std::int64_t busy_within_ps(std::int64_t begin, std::int64_t end) override { return inner_->busy_within_ps(begin, end); }
-    std::uint64_t lowest_free_bytes() const override { return inner_->lowest_free_bytes(); }
-    void reset_low_water() override { inner_->reset_low_water(); }
-    block_observer* observer() override { return inner_->observer(); }
+    void suspend_faults(bool suspended) override { suspended_ = suspended; }
 
 private:
     bool is_chosen()
@@ -106,16 +69,17 @@ private:
 
     bool refuses(driver_call call)
     {
+        if (suspended_) return false;
         refused_last_ = (!rule_.call || *rule_.call == call) && is_chosen();
         if (refused_last_) count_refused(call);
         return refused_last_;
     }
 
-    std::unique_ptr<device> inner_;
     fault_rule rule_;
     draws draws_;
     std::uint64_t number_ = 0;           ///< of the last call that counts
     bool refused_last_ = false;
+    bool suspended_ = false;
 };
 
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)

@@ -1,26 +1,14 @@
 #include "device/kernels_launch.hpp"
 
-#if !defined(__HIP_PLATFORM_AMD__)
-#include <cuda_fp16.h>
-#include <mma.h>
-#endif
+#include VRAMBENCH_VENDOR_KERNELS
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::inline VRAMBENCH_VENDOR {
 
 namespace {
 
-constexpr int threads_per_block = 256;
+constexpr int threads_per_block = 256;    // a multiple of every warp size there is, and of the 64 words verified together
 
-__device__ unsigned long long now_ns()
-{
-#if defined(__HIP_PLATFORM_AMD__)
-    return wall_clock64() * 10ull;    // the constant 100 MHz counter of AMD's cards
-#else
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-    return t;
-#endif
-}
+__device__ unsigned long long now_ns(unsigned tick_ns) { return timer_ticks() * tick_ns; }
 
 __device__ unsigned long long pattern(unsigned long long key, unsigned long long seed, unsigned long long i)
 {
@@ -60,10 +48,10 @@ __device__ void verify_block(const touched_block& b, const launch_arguments& a)
     }
 }
 
-__device__ void hold(unsigned long long began, unsigned long long ns)
+__device__ void hold(unsigned long long began, unsigned long long ns, unsigned tick_ns)
 {
     if (threadIdx.x == 0)
-        while (now_ns() - began < ns) {
+        while (now_ns(tick_ns) - began < ns) {
         }
     __syncthreads();
 }
@@ -72,21 +60,21 @@ __global__ void work(launch_arguments a)
 {
     __shared__ unsigned long long began;
     if (threadIdx.x == 0) {
-        began = now_ns();
+        began = now_ns(a.tick_ns);
         if (a.stamp) atomicMin(&a.stamp->start, began);
     }
     __syncthreads();
     for (int n = 0; n < a.n_blocks; ++n)
         if (a.blocks[n].write) write_block(a.blocks[n], a.seed);
     __syncthreads();
-    if (threadIdx.x == 0 && blockIdx.x == 0 && now_ns() - began > a.hold_ns && a.n_blocks > 0 && a.hold_ns > 0)
+    if (threadIdx.x == 0 && blockIdx.x == 0 && now_ns(a.tick_ns) - began > a.hold_ns && a.n_blocks > 0 && a.hold_ns > 0)
         atomicAdd(&a.report->overruns, 1ull);
-    hold(began, a.verify_at_ns);
+    hold(began, a.verify_at_ns, a.tick_ns);
     for (int n = 0; n < a.n_blocks; ++n)
         if (a.blocks[n].verify) verify_block(a.blocks[n], a);
     __syncthreads();
-    hold(began, a.hold_ns);
-    if (threadIdx.x == 0 && a.stamp) atomicMin(&a.stamp->inverted_end, ~now_ns());
+    hold(began, a.hold_ns, a.tick_ns);
+    if (threadIdx.x == 0 && a.stamp) atomicMin(&a.stamp->inverted_end, ~now_ns(a.tick_ns));
 }
 
 // -- what the card reaches
@@ -100,51 +88,6 @@ __global__ void copy(const uint4* from, uint4* to, unsigned long long n, unsigne
 }
 
 constexpr int multiply_groups = 2;      // of threads_per_block on each multiprocessor
-constexpr int chains = 8;               // of sums that do not wait for each other
-
-// The host's side of the compilation has no architecture; it only needs the name of the kernel.
-#if defined(__HIP_PLATFORM_AMD__) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 530
-__device__ float multiply_rounds(unsigned, multiply_report* report)
-{
-    report->how = multiply_how::none;
-    return 0;
-}
-#elif __CUDA_ARCH__ >= 700
-__device__ float multiply_rounds(unsigned rounds, multiply_report* report)
-{
-    using namespace nvcuda;
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a;
-    wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> b;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[chains];
-    wmma::fill_fragment(a, __float2half(0.5f + static_cast<float>(blockIdx.x % 2)));
-    wmma::fill_fragment(b, __float2half(0.25f));
-    for (int i = 0; i < chains; ++i) wmma::fill_fragment(sums[i], static_cast<float>(i));    // different: none may serve for another
-    for (unsigned r = 0; r < rounds; ++r)
-#pragma unroll
-        for (auto& s : sums) wmma::mma_sync(s, a, b, s);
-    float total = 0;
-    for (auto& s : sums)
-        for (int i = 0; i < s.num_elements; ++i) total += s.x[i];
-    report->how = multiply_how::tensor;
-    report->flops_of_a_warp = chains * 2 * 16 * 16 * 16;
-    return total;
-}
-#else
-__device__ float multiply_rounds(unsigned rounds, multiply_report* report)
-{
-    __half2 sums[chains];
-    for (int i = 0; i < chains; ++i) sums[i] = __float2half2_rn(static_cast<float>(i));    // different: none may serve for another
-    const __half2 a = __float2half2_rn(0.5f + static_cast<float>(blockIdx.x % 2)), b = __float2half2_rn(0.25f);
-    for (unsigned r = 0; r < rounds; ++r)
-#pragma unroll
-        for (auto& s : sums) s = __hfma2(a, b, s);
-    float total = 0;
-    for (auto& s : sums) total += __low2float(s) + __high2float(s);
-    report->how = multiply_how::packed;
-    report->flops_of_a_warp = chains * 2 * 2 * 32;
-    return total;
-}
-#endif
 
 __global__ void multiply(unsigned rounds, multiply_report* report)
 {
@@ -153,7 +96,7 @@ __global__ void multiply(unsigned rounds, multiply_report* report)
     if (total == -1.0f) report->sink = total;    // never: the factors are positive
     if (blockIdx.x != 0 || threadIdx.x != 0) return;
     report->how = mine.how;
-    report->flops_of_a_warp = mine.flops_of_a_warp;
+    report->flops_of_a_block = mine.flops_of_a_block;
 }
 
 }  // namespace
@@ -177,16 +120,15 @@ int launch_copy(stream_t stream, int multiprocessors, const void* from, void* to
     return take_last_error();
 }
 
-int launch_multiply(stream_t stream, int multiprocessors, unsigned rounds, multiply_report* report)
+unsigned multiply_blocks(int multiprocessors)
 {
-    const unsigned grid = static_cast<unsigned>(multiprocessors) * multiply_groups;
-    multiply<<<grid, threads_per_block, 0, stream>>>(rounds, report);
-    return take_last_error();
+    return static_cast<unsigned>(multiprocessors) * multiply_groups;
 }
 
-unsigned multiply_warps(int multiprocessors)
+int launch_multiply(stream_t stream, int multiprocessors, unsigned rounds, multiply_report* report)
 {
-    return static_cast<unsigned>(multiprocessors) * multiply_groups * (threads_per_block / 32);
+    multiply<<<multiply_blocks(multiprocessors), threads_per_block, 0, stream>>>(rounds, report);
+    return take_last_error();
 }
 
 }  // namespace vrambench::gpu

@@ -21,7 +21,7 @@ struct touched_block {
 
 inline constexpr int most_blocks = 24;
 
-/// Start and end of a launch by the device's own timer, nanoseconds; `end` is stored inverted so that one atomicMin
+/// Start and end of a launch by the device's own timer, nanoseconds; the end is stored inverted so that one atomicMin
 /// serves both, and both begin as all ones.
 struct launch_stamp {
     unsigned long long start;
@@ -45,6 +45,7 @@ struct launch_arguments {
     unsigned long long hold_ns = 0;
     unsigned long long verify_at_ns = 0;    ///< since the start: verifying is part of the stated time, and the last part of it
     unsigned long long seed = 0;
+    unsigned tick_ns = 1;            ///< nanoseconds of one step of the device's timer
     unsigned long long launch = 0;   ///< index, for reports
     launch_stamp* stamp = nullptr;   ///< null: the launch is not stamped
     mismatch_report* report = nullptr;
@@ -55,7 +56,7 @@ enum class multiply_how : unsigned { none, tensor, packed };
 
 struct multiply_report {
     multiply_how how;
-    unsigned flops_of_a_warp;        ///< in one round
+    unsigned flops_of_a_block;       ///< of threads, in one round: no warp size is assumed
     float sink;                      ///< keeps the compiler from leaving the work out
 };
 

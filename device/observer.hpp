@@ -29,6 +29,12 @@ public:
                            std::uint32_t alignment, std::uint32_t stream) = 0;
     /// The block goes back to the allocator with the stated granted size, ordered on `stream`. Called before deallocate.
     virtual void freed(std::uint32_t block, std::uint64_t pointer, std::uint64_t granted, std::uint32_t stream) = 0;
+    /// A block that was freed is back with its contents: the same memory, mapped at another address.
+    virtual void moved(std::uint32_t block, std::uint64_t pointer, std::uint64_t bytes, std::uint64_t granted,
+                       std::uint32_t alignment, std::uint32_t stream)
+    {
+        allocated(block, pointer, bytes, granted, alignment, stream);
+    }
     /// All hazards so far, in the order found (at most the first 100 are kept; `count` goes on).
     virtual const std::vector<hazard>& hazards() const = 0;
     virtual std::uint64_t hazard_count() const = 0;

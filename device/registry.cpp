@@ -46,31 +46,40 @@ const entry& auto_entry()
     return e;
 }
 
-/// Whether the vendor's back end is compiled in.
-bool in_build(std::string_view kind)
+/// A vendor's back end: `open` is null where it is not compiled in.
+struct back_end {
+    gpu::opener* open;
+    entry about;
+};
+
+back_end make_back_end(const std::string& kind, const std::string& card, gpu::opener* open)
 {
+    return {open, {kind, card + (open ? "" : " (not in this build)"), "", {}, "N, the device's number, from 0"}};
+}
+
+/// In the order in which `auto` asks them.
+const std::vector<back_end>& back_ends()
+{
+    gpu::opener *cuda = nullptr, *hip = nullptr, *musa = nullptr;
 #if defined(VRAMBENCH_HAVE_CUDA)
-    if (kind == "cuda") return true;
+    cuda = gpu::cuda::open;
 #endif
-    (void)kind;
-    return false;
+#if defined(VRAMBENCH_HAVE_HIP)
+    hip = gpu::hip::open;
+#endif
+#if defined(VRAMBENCH_HAVE_MUSA)
+    musa = gpu::musa::open;
+#endif
+    static const std::vector<back_end> all = {make_back_end("cuda", "an NVIDIA GPU", cuda), make_back_end("hip", "an AMD GPU", hip),
+                                              make_back_end("musa", "a Moore Threads GPU", musa)};
+    return all;
 }
 
-entry gpu_entry(const std::string& kind, const std::string& vendor)
+gpu::opener* find_opener(std::string_view kind)
 {
-    return {kind, "an " + vendor + " GPU" + (in_build(kind) ? "" : " (not in this build)"), "", {}, "N, the device's number, from 0"};
-}
-
-const entry& cuda_entry()
-{
-    static const entry e = gpu_entry("cuda", "NVIDIA");
-    return e;
-}
-
-const entry& hip_entry()
-{
-    static const entry e = gpu_entry("hip", "AMD");
-    return e;
+    for (const auto& b : back_ends())
+        if (b.about.name == kind) return b.open;
+    return nullptr;
 }
 
 sim::profile find_profile(const std::string& name)
@@ -125,7 +134,7 @@ device_choice choose_sim(const spec& s)
 
 device_choice choose_gpu(const entry& e, const spec& s, std::string_view text)
 {
-    if (!in_build(s.name))
+    if (!find_opener(s.name))
         throw input_error("no device " + in_quotes(text) + ": this build has no " + s.name +
                           " support (use --device sim:h200, or see vrambench list devices)");
     resolve(e, s);
@@ -163,14 +172,20 @@ std::unique_ptr<device> open_sim(const device_choice& choice, const device_optio
 std::vector<std::string> gpu_kinds()
 {
     std::vector<std::string> kinds;
-    for (const auto* e : {&cuda_entry(), &hip_entry()})
-        if (in_build(e->name)) kinds.push_back(e->name);
+    for (const auto& b : back_ends())
+        if (b.open) kinds.push_back(b.about.name);
     return kinds;
 }
 
+bool gives_simulated_results(const device_choice& choice) { return choice.simulated || choice.name.starts_with("simulated "); }
+
 const std::vector<const entry*>& device_entries()
 {
-    static const std::vector<const entry*> all = {&auto_entry(), &sim_entry(), &cuda_entry(), &hip_entry()};
+    static const std::vector<const entry*> all = [] {
+        std::vector<const entry*> entries = {&auto_entry(), &sim_entry()};
+        for (const auto& b : back_ends()) entries.push_back(&b.about);
+        return entries;
+    }();
     return all;
 }
 
@@ -189,14 +204,12 @@ namespace {
 std::unique_ptr<device> open_plain(const device_choice& choice, const device_options& options)
 {
     if (choice.kind == "sim") return open_sim(choice, options);
-#if defined(VRAMBENCH_HAVE_CUDA)
-    if (choice.kind == "cuda") {
-        device_options with_rates = options;
-        with_rates.rates = choice.rates;
-        return gpu::open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, with_rates, options.current_call);
-    }
-#endif
-    throw input_error("no device " + in_quotes(choice.spec) + " in this build");
+    gpu::opener* open = find_opener(choice.kind);
+    if (!open) throw input_error("no device " + in_quotes(choice.spec) + " in this build");
+    device_options with_findings = options;
+    with_findings.rates = choice.rates;
+    with_findings.failed = choice.failed;
+    return open(static_cast<int>(choice.settings.integer("ordinal")), choice.spec, with_findings, options.current_call);
 }
 
 }  // namespace

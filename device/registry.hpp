@@ -25,7 +25,12 @@ struct device_choice {
     config settings = {};
     std::string content = {};   ///< of a profile file: hash of its text, since its path does not say what it holds
     std::optional<card_rates> rates = {};   ///< a GPU's, as measured when the run was planned; one set for all of its processes
+    failed_features failed = {};            ///< of a GPU: what the probe found when the run was planned
 };
+
+/// Whether what the device measures is simulated: `sim`, or a card of a runtime that stands in for a vendor's, which calls itself
+/// "simulated ...". Such a result is never written down as a GPU's.
+bool gives_simulated_results(const device_choice& choice);
 
 enum class integrity_check : std::uint8_t { off, sample, full };
 
@@ -34,6 +39,8 @@ struct device_options {
     integrity_check check = integrity_check::full;   ///< sim: the hazard checker unless off; a GPU: what kernels verify
     bool stamps = true;                              ///< a GPU: launches are stamped; off for the yardstick of what that costs
     std::optional<card_rates> rates = {};            ///< a GPU: open_device puts the choice's here
+    bool warm_up = true;                             ///< a GPU: each kind of call once, so that no timed one is the first
+    failed_features failed = {};                     ///< a GPU: open_device puts the choice's here
     bool follow_free_memory = false;                 ///< a GPU: ask for free memory after every call that may change it
     volatile std::uint8_t* current_call = nullptr;   ///< a GPU: holds the driver call being made (driver_call + 1; 0: none)
     std::optional<fault_rule> inject = {};           ///< calls that answer out of memory on purpose

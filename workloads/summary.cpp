@@ -3,6 +3,7 @@
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 #include "workloads/trace.hpp"
+#include "workloads/watched_summary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -282,11 +283,19 @@ private:
 
 trace_summary summarise(const trace& t)
 {
+    return summarise(t, [](std::uint64_t) {});
+}
+
+trace_summary summarise(const trace& t, const std::function<void(std::uint64_t events)>& read)
+{
     summariser s(t.header());
     const auto source = t.open();
     event_batch batch;
-    while (source->fill(batch))
+    std::uint64_t events = 0;
+    while (source->fill(batch)) {
         for (const event& e : batch.events) s.add(e, batch);
+        read(events += batch.events.size());
+    }
     return s.finish();
 }
 

@@ -119,6 +119,13 @@ std::optional<interval> difference_interval(std::span<const double> base, std::s
     return from_quantiles(t, b.mean() - a.mean(), std::sqrt(a.mean_variance() + b.mean_variance()));
 }
 
+double mean_error(std::span<const double> values) { return std::sqrt(centred(values).mean_variance()); }
+
+double difference_error(std::span<const double> base, std::span<const double> other)
+{
+    return std::sqrt(centred(base).mean_variance() + centred(other).mean_variance());
+}
+
 std::vector<double> paired_differences(std::span<const double> base, std::span<const double> other)
 {
     if (base.size() != other.size()) throw std::logic_error("rounds that are not paired were compared as pairs");

@@ -36,6 +36,10 @@ std::optional<interval> mean_interval(std::span<const double> values, const boot
 std::optional<interval> difference_interval(std::span<const double> base, std::span<const double> other,
                                             const bootstrap_settings& how = {});
 
+/// Standard errors of the mean, and of mean(other) - mean(base); each needs two values or more.
+double mean_error(std::span<const double> values);
+double difference_error(std::span<const double> base, std::span<const double> other);
+
 /// other - base of each round; both hold one value a round, in the same order. Its mean_interval is the paired comparison.
 /// Throws std::logic_error where the sizes differ.
 std::vector<double> paired_differences(std::span<const double> base, std::span<const double> other);

@@ -7,8 +7,9 @@
 #include "spec/spec.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
-#include <set>
+#include <tuple>
 
 namespace vrambench {
 

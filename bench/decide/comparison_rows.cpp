@@ -36,7 +36,8 @@ std::string value_words(const std::string& name, double value)
 
 std::string with_sign(const std::string& name, double value)
 {
-    return (value > 0 ? "+" : "") + value_words(name, value);
+    const std::string words = value_words(name, value);
+    return value > 0 && words.front() != '<' ? "+" + words : words;
 }
 
 std::string phase_words(const metric_verdict& v)
@@ -72,7 +73,7 @@ comparison_row row_of(const metric_verdict& v)
     if (v.other.processes) r.values[1] = words(v.other.mean);
     if (v.difference) r.values[2] = *v.difference == 0 ? "0" : with_sign(v.metric, *v.difference);
     if (v.ci95 && !v.exact) r.values[3] = with_sign(v.metric, v.ci95->low) + " .. " + with_sign(v.metric, v.ci95->high);
-    if (v.ratio) r.values[4] = printf_text("%.3f", *v.ratio);
+    if (v.ratio) r.values[4] = *v.ratio < 9.9995 ? printf_text("%.3f", *v.ratio) : short_number(*v.ratio);
     if (v.base.processes) r.values[5] = words(v.margin);
     if (v.resolution) r.values[6] = words(*v.resolution);
     if (v.base.processes) r.values[7] = size_words(v);
@@ -104,29 +105,29 @@ std::string facts_of(const comparison& c, const pair_verdict& p)
     return shown(facts + (c.of_allocators ? "; base: " + p.base_name : "; base: " + p.base_name + ", other: " + p.other_name));
 }
 
-/// "slowdown, cold 1.002 -> 1.031 (large)": of those that changed visibly.
-std::string described_words(const pair_verdict& p)
+/// Whether a described metric changed visibly: by 1 % or more, and not by chance (a large effect, or exactly).
+bool is_visible(const metric_verdict& v)
 {
-    std::string line;
-    for (const metric_verdict& v : p.metrics) {
-        if (v.decides || !v.difference || *v.difference == 0) continue;
-        if (!v.exact && (!v.effect || std::abs(*v.effect) < 0.33)) continue;
-        line += (line.empty() ? "" : "; ") + phase_words(v) + " " + value_words(v.metric, v.base.mean) + " -> " + value_words(v.metric, v.other.mean);
-        if (v.effect) line += std::string(" (") + effect_words(*v.effect) + ")";
-    }
-    return line;
+    if (v.decides || !v.difference || std::abs(*v.difference) < 0.01 * std::abs(v.base.mean) || *v.difference == 0) return false;
+    return v.exact || (v.effect && std::abs(*v.effect) >= 0.474);
 }
 
-void add_pair(comparison_group& to, const pair_verdict& p)
+std::string described_words(const metric_verdict& v)
 {
-    const std::string title = shown(p.cells.other->allocator.title);
-    const std::size_t first = to.rows.size();
-    for (const outcome_verdict& o : p.outcomes) to.rows.push_back(row_of(o));
-    for (const metric_verdict& m : p.metrics)
-        if (m.decides) to.rows.push_back(row_of(m));
-    if (to.rows.size() == first) to.rows.push_back({{}, "outcome, cold", {}, "same: completed in both; nothing else to judge by", false});
-    to.rows[first].allocator = title;
-    if (const std::string line = described_words(p); !line.empty()) to.described.push_back(title + ": " + line);
+    const std::string words = phase_words(v) + " " + value_words(v.metric, v.base.mean) + " -> " + value_words(v.metric, v.other.mean);
+    return v.effect ? words + " (" + effect_words(*v.effect) + ")" : words;
+}
+
+comparison_block block_of(const pair_verdict& p)
+{
+    comparison_block b{shown(p.cells.other->allocator.title), {}, {}};
+    for (const outcome_verdict& o : p.outcomes) b.rows.push_back(row_of(o));
+    for (const metric_verdict& m : p.metrics) {
+        if (m.decides) b.rows.push_back(row_of(m));
+        else if (is_visible(m)) b.described.push_back(described_words(m));
+    }
+    if (b.rows.empty()) b.rows.push_back({"outcome, cold", {}, "same: completed in both; nothing else to judge by", false});
+    return b;
 }
 
 }  // namespace
@@ -138,8 +139,8 @@ std::vector<comparison_group> comparison_groups(const comparison& c, bool change
         if (changes && p.overall() == verdict::same) continue;
         const std::string workload = shown(p.cells.base->workload->recipe->header().spec), facts = facts_of(c, p);
         if (groups.empty() || groups.back().workload != workload || groups.back().facts != facts)
-            groups.push_back({workload, facts, {}, {}});
-        add_pair(groups.back(), p);
+            groups.push_back({workload, facts, {}});
+        groups.back().blocks.push_back(block_of(p));
     }
     return groups;
 }

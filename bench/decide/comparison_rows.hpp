@@ -12,7 +12,6 @@ namespace vrambench {
 inline constexpr std::size_t comparison_columns = 8;
 
 struct comparison_row {
-    std::string allocator;                   ///< empty where the row above has it
     std::string what;                        ///< "added ns/token, decode, cold"
     /// base, other, difference, its 95 % interval, ratio, margin, resolution, processes
     std::array<std::string, comparison_columns> values;
@@ -20,11 +19,17 @@ struct comparison_row {
     bool bad = false;                        ///< to be painted
 };
 
+/// One pair of cells.
+struct comparison_block {
+    std::string allocator;                   ///< title of the other's
+    std::vector<comparison_row> rows;
+    std::vector<std::string> described;      ///< what else changed: "slowdown, cold 1.002 -> 1.031 (large)"
+};
+
 struct comparison_group {
     std::string workload;                    ///< canonical spec
-    std::string facts;                       ///< "cuda NVIDIA H200, no limit, kernels hold; b.json against a.json"
-    std::vector<comparison_row> rows;
-    std::vector<std::string> described;      ///< a line a pair: what else changed
+    std::string facts;                       ///< "cuda NVIDIA H200, no limit, kernels hold; base: a.json, other: b.json"
+    std::vector<comparison_block> blocks;
 };
 
 inline constexpr std::array<const char*, comparison_columns> comparison_headings{"base",  "other",  "difference", "95 % interval",

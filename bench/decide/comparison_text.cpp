@@ -15,7 +15,7 @@ std::string left(const std::string& s, std::size_t width) { return s + padding(s
 std::string right(const std::string& s, std::size_t width) { return padding(s, width) + s; }
 
 struct layout {
-    std::size_t allocator = 9, what = 4;
+    std::size_t what = 4;
     std::array<std::size_t, comparison_columns> values{};
 };
 
@@ -27,17 +27,17 @@ layout layout_of(const std::vector<comparison_group>& groups)
     layout l;
     for (std::size_t k = 0; k < comparison_columns; ++k) l.values[k] = std::string(comparison_headings[k]).size();
     for (const comparison_group& g : groups)
-        for (const comparison_row& r : g.rows) {
-            l.allocator = std::max(l.allocator, r.allocator.size());
-            l.what = std::max(l.what, r.what.size());
-            for (std::size_t k = 0; k < comparison_columns; ++k) l.values[k] = std::max(l.values[k], r.values[k].size());
-        }
+        for (const comparison_block& b : g.blocks)
+            for (const comparison_row& r : b.rows) {
+                l.what = std::max(l.what, r.what.size());
+                for (std::size_t k = 0; k < comparison_columns; ++k) l.values[k] = std::max(l.values[k], r.values[k].size());
+            }
     return l;
 }
 
 std::string heading(const layout& l, const table_style& style)
 {
-    std::string line = left("allocator", l.allocator) + std::string(gap, ' ') + left("what", l.what);
+    std::string line = std::string(gap, ' ') + left("what", l.what);
     for (std::size_t k = 0; k < comparison_columns; ++k) line += std::string(gap, ' ') + right(comparison_headings[k], l.values[k]);
     line += std::string(gap, ' ') + "verdict";
     return style.color ? "\033[1m" + line + "\033[0m\n" : line + "\n";
@@ -45,10 +45,25 @@ std::string heading(const layout& l, const table_style& style)
 
 std::string line_of(const comparison_row& r, const layout& l, const table_style& style)
 {
-    std::string line = left(r.allocator, l.allocator) + std::string(gap, ' ') + left(r.what, l.what) + std::string(gap, ' ');
+    std::string line = std::string(gap, ' ') + left(r.what, l.what) + std::string(gap, ' ');
     if (has_values(r))
         for (std::size_t k = 0; k < comparison_columns; ++k) line += right(r.values[k], l.values[k]) + std::string(gap, ' ');
     return line + (style.color && r.bad ? "\033[31m" + r.verdict + "\033[0m" : r.verdict) + "\n";
+}
+
+/// "also: one; two; three" in lines of at most `width`.
+std::string also_lines(const std::vector<std::string>& described, std::size_t width)
+{
+    std::string out, line = "  also: ";
+    for (std::size_t i = 0; i < described.size(); ++i) {
+        const std::string piece = described[i] + (i + 1 < described.size() ? "; " : "");
+        if (line.size() > 8 && line.size() + piece.size() > width) {
+            out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+            line = std::string(8, ' ');
+        }
+        line += piece;
+    }
+    return described.empty() ? "" : out + line + "\n";
 }
 
 /// A `|` would end a Markdown cell.
@@ -59,9 +74,9 @@ std::string escaped(const std::string& s)
     return out;
 }
 
-std::string markdown_row(const comparison_row& r)
+std::string markdown_row(const std::string& allocator, const comparison_row& r)
 {
-    std::string line = "| " + escaped(r.allocator) + " | " + escaped(r.what) + " |";
+    std::string line = "| " + escaped(allocator) + " | " + escaped(r.what) + " |";
     for (const std::string& v : r.values) line += v.empty() ? " |" : " " + escaped(v) + " |";
     return line + (r.bad ? " **" + escaped(r.verdict) + "** |\n" : " " + escaped(r.verdict) + " |\n");
 }
@@ -90,8 +105,11 @@ std::string comparison_text(const comparison& c, const table_style& style, bool 
     if (groups.empty()) out += no_changes;
     for (const comparison_group& g : groups) {
         out += g.workload + "\n  on " + g.facts + "\n" + heading(l, style);
-        for (const comparison_row& r : g.rows) out += line_of(r, l, style);
-        for (const std::string& line : g.described) out += "  also " + line + "\n";
+        for (const comparison_block& b : g.blocks) {
+            out += b.allocator + "\n";
+            for (const comparison_row& r : b.rows) out += line_of(r, l, style);
+            out += also_lines(b.described, style.width);
+        }
         out += "\n";
     }
     return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n") + counts_words(c.counts) + "\n";
@@ -106,9 +124,11 @@ std::string comparison_markdown(const comparison& c, bool changes)
     if (groups.empty()) out += no_changes;
     for (const comparison_group& g : groups) {
         out += "`" + g.workload + "` on " + g.facts + "\n\n" + markdown_heading();
-        for (const comparison_row& r : g.rows) out += markdown_row(r);
-        if (!g.described.empty()) out += "\n";
-        for (const std::string& line : g.described) out += "- also " + line + "\n";
+        for (const comparison_block& b : g.blocks)
+            for (const comparison_row& r : b.rows) out += markdown_row(b.allocator, r);
+        out += "\n";
+        for (const comparison_block& b : g.blocks)
+            if (!b.described.empty()) out += "- " + b.allocator + " " + also_lines(b.described, std::string::npos).substr(2);
         out += "\n";
     }
     return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n\n") + counts_words(c.counts) + "\n";

@@ -1,5 +1,6 @@
 #include "bench/decide/equivalence.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace vrambench {
@@ -14,11 +15,11 @@ judgement judge(const interval& difference, double margin)
 
 double resolution(const interval& difference, double margin) { return margin + (difference.high - difference.low) / 2; }
 
-std::optional<double> processes_to_settle(std::size_t used, double difference, const interval& of, double margin)
+std::optional<double> processes_to_settle(std::size_t used, double difference, double error, double margin)
 {
-    const double wanted = std::abs(std::abs(difference) - margin), half = (of.high - of.low) / 2;
-    if (!(wanted > 0) || !(half > 0)) return std::nullopt;
-    return std::ceil(static_cast<double>(used) * (half / wanted) * (half / wanted));
+    const double wanted = std::abs(std::abs(difference) - margin), ratio = 1.96 * error / wanted;
+    if (!(wanted > 0) || !(error > 0)) return std::nullopt;
+    return std::max(static_cast<double>(used + 1), std::ceil(static_cast<double>(used) * ratio * ratio));
 }
 
 }  // namespace vrambench

@@ -25,8 +25,9 @@ judgement judge(const interval& difference, double margin);
 /// The smallest difference that would be told from the margin with an interval of this width, in the metric's unit.
 double resolution(const interval& difference, double margin);
 
-/// How many processes an arm would settle an undecided comparison if the difference stayed `difference` and the interval shrank
-/// with the root of their number; `used` are those that it has. Empty where none would: the difference is the margin.
-std::optional<double> processes_to_settle(std::size_t used, double difference, const interval& of, double margin);
+/// About how many processes an arm would settle an undecided comparison if the difference and the spread stayed as they are:
+/// an interval of many processes is 1.96 standard errors to each side, and those shrink with the root of their number. `used` are
+/// the processes that gave `error`; never fewer than one more. Empty where no number would: the difference is the margin.
+std::optional<double> processes_to_settle(std::size_t used, double difference, double error, double margin);
 
 }  // namespace vrambench

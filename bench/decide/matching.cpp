@@ -14,14 +14,16 @@ namespace vrambench {
 
 namespace {
 
-/// Everything that cells to be compared have in common, the allocator aside.
-std::string conditions(const cell& c)
+/// Everything that cells to be compared have in common, the allocator aside. `by_machine`: of a merged document, whose cells of
+/// different machines are no pair.
+std::string conditions(const cell& c, bool by_machine)
 {
     const trace_header& h = c.workload->recipe->header();
     std::string text = c.on.simulated ? c.on.spec : c.on.kind + ' ' + c.on.name;
     text += '|' + h.spec + '|' + std::to_string(h.seed) + '|';
     text += c.vram_limit_bytes ? std::to_string(*c.vram_limit_bytes) : "none";
     text += std::string("|") + to_string(c.mode) + '|' + to_string(c.kernels) + '|' + c.kernel_scale + '|' + to_string(c.verify);
+    if (by_machine && c.environment) text += "|environment " + std::to_string(*c.environment);
     return text + '|' + std::to_string(c.resident_bytes) + '|' + c.neighbour + '|' + c.inject;
 }
 
@@ -85,7 +87,8 @@ bool same_measurements(const cell& a, const cell& b)
 matched_cells match_files(const run_document& base, const run_document& other)
 {
     std::unordered_map<std::string, std::pair<const cell*, bool>> known;    // and whether it was met
-    const auto key = [](const cell& c) { return conditions(c) + '|' + c.allocator.spec; };
+    const bool by_machine = !base.environments.empty() && base.environments.size() == other.environments.size();
+    const auto key = [&](const cell& c) { return conditions(c, by_machine) + '|' + c.allocator.spec; };
     for (const cell& c : other.cells)
         if (is_a_choice(c)) known.emplace(key(c), std::pair(&c, false));
     matched_cells m;
@@ -116,7 +119,7 @@ matched_cells match_allocators(const run_document& run, const std::vector<std::s
     for (const cell& c : run.cells) {
         const auto at = std::find(specs.begin(), specs.end(), c.allocator.spec);
         if (c.reference || at == specs.end()) continue;
-        const std::string key = conditions(c);
+        const std::string key = conditions(c, true);
         auto& group = groups[key];
         if (group.empty()) {
             group.resize(specs.size());

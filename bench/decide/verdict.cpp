@@ -4,6 +4,7 @@
 #include "bench/decide/equivalence.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace vrambench {
@@ -77,7 +78,12 @@ verdict verdict_of(judgement j, better direction)
 
 std::string count_words(std::size_t n) { return std::to_string(n) + (n == 1 ? " process" : " processes"); }
 
-void decide(metric_verdict& v)
+double error_of(const metric_verdict& v, const arms& a)
+{
+    return v.paired ? mean_error(paired_differences(a.base, a.other)) : difference_error(a.base, a.other);
+}
+
+void decide(metric_verdict& v, const arms& a)
 {
     if (!v.ci95) {
         v.note = "too few: " + count_words(std::min(v.base.processes, v.other.processes)) + ", 4 give an interval";
@@ -86,7 +92,7 @@ void decide(metric_verdict& v)
     v.what = verdict_of(judge(*v.ci95, v.margin), metric(v.metric).direction);
     v.resolution = resolution(*v.ci95, v.margin);
     if (v.what == verdict::not_enough_evidence)
-        v.processes_wanted = processes_to_settle(std::min(v.base.processes, v.other.processes), *v.difference, *v.ci95, v.margin);
+        v.processes_wanted = processes_to_settle(std::min(v.base.processes, v.other.processes), *v.difference, error_of(v, a), v.margin);
 }
 
 }  // namespace
@@ -133,7 +139,7 @@ metric_verdict judge_metric(const series* base, const series* other, const std::
         }
     compare_values(v, a, how);
     if (m) v.margin = amount(*m, v.base.mean, base->scale);
-    if (v.decides) decide(v);
+    if (v.decides) decide(v, a);
     return v;
 }
 

@@ -8,6 +8,7 @@
 #include "bench/histogram.hpp"
 #include "bench/micro/cost_of_measuring.hpp"
 #include "bench/micro/subjects.hpp"
+#include "bench/recovery_log.hpp"
 #include "device/host_clock.hpp"
 
 #include <benchmark/benchmark.h>
@@ -93,6 +94,22 @@ void timed_call_virtual(benchmark::State& state)
 BENCHMARK(timed_call_counter);
 BENCHMARK(timed_call_steady);
 BENCHMARK(timed_call_virtual);
+
+/// What the log of recoveries asks after every allocation of a pass in which nothing fails; a call is one item.
+void recovery_log_unused(benchmark::State& state)
+{
+    recovery_log log;
+    std::array<path, 1024> served;
+    for (std::size_t i = 0; i < served.size(); ++i) served[i] = i % 7 == 0 ? path::grow : path::hit;
+    for (auto _ : state)
+        for (const path how : served) {
+            if (log.concerns(how)) [[unlikely]]
+                log.noted(how, 0, 0, 0, nullptr);
+            benchmark::ClobberMemory();
+        }
+    state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(served.size()));
+}
+BENCHMARK(recovery_log_unused);
 
 // -- goals
 

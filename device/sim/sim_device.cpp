@@ -109,9 +109,15 @@ sim_device::sim_device(profile p, std::string canonical_spec, std::uint64_t free
     info_.simulated = true;
     info_.total_bytes = profile_.total_bytes;
     info_.vmm_granularity = profile_.vmm_granularity;
+    info_.vmm_smallest = profile_.vmm_granularity;
+    info_.claims = {{"memory pools", "yes"}, {"virtual memory", profile_.vmm_granularity ? "yes" : "no"}};
     info_.physical_block = profile_.physical_block;
     info_.shared_up_to = profile_.shared_up_to;
     info_.times_known = profile_.costs_known;
+    info_.raw_margin = profile_.raw_margin;
+    info_.handle_margin = profile_.handle_margin;
+    info_.pool_step = cuda_pool::chunk_bytes;
+    info_.pool_margin = cuda_pool::chunk_margin;
     info_.flops_per_second = profile_.flops_per_second;
     info_.bytes_per_second = profile_.bytes_per_second;
     clock_ = host_clock(&now_, profile_.work_unit);
@@ -551,6 +557,16 @@ void sim_device::launch(stream_id stream, std::int64_t picoseconds, std::span<co
             checker_->launched(stream, order_.clock(stream), accesses);
     }
     count(driver_call::launch);
+}
+
+/// The simulator has no contents to copy, only the time that it takes.
+void sim_device::copy(device_ptr, device_ptr, std::uint64_t bytes)
+{
+    forbid_in_capture(driver_call::launch);
+    sync_device();
+    const auto moved = static_cast<double>(2 * bytes) * 1e12 / static_cast<double>(profile_.bytes_per_second);
+    spend(profile_.launch + static_cast<std::int64_t>(moved));
+    sync_device();
 }
 
 void sim_device::capture_begin(stream_id stream)

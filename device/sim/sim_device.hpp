@@ -58,6 +58,7 @@ public:
     void release(vmm_handle handle) override;
 
     void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override;
+    void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override;
     void capture_begin(stream_id stream) override;
     void capture_end(stream_id stream, graph_id graph) override;
     void graph_launch(graph_id graph, stream_id stream) override;

@@ -12,10 +12,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::inline cuda {
 
 inline constexpr const char* vendor_kind = "cuda";
+inline constexpr const char* no_device_hint = "";
+
+using nvml::clock_holders;
+using nvml::management;
+
+// How the driver takes memory, bytes, as measured on an H200: raw allocations occupy multiples of physical_block, those up to
+// shared_up_to may share one; raw allocations and handles leave a margin free; pools take steps, and leave one of their own.
+inline constexpr std::uint64_t margin = 1179649;
+inline constexpr std::uint64_t physical_block = std::uint64_t{2} << 20;
+inline constexpr std::uint64_t shared_up_to = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t pool_step = std::uint64_t{32} << 20;
+inline constexpr std::uint64_t pool_margin = std::uint64_t{2} << 20;
 
 using stream_t = cudaStream_t;
 using event_t = cudaEvent_t;
@@ -40,22 +54,35 @@ inline int select_device(int n)
 }
 inline int driver_version(int* v) { return cudaDriverGetVersion(v); }
 inline int runtime_version(int* v) { return cudaRuntimeGetVersion(v); }
+/// "13.0" from 13000.
+inline std::string version_text(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
+/// Why no device can be used, whatever its number; empty where that is not known yet.
+inline std::string driver_problem()
+{
+    int driver = 0, runtime = 0;
+    driver_version(&driver), runtime_version(&runtime);
+    if (driver == 0) return "no driver on this machine (--device sim:h200 needs none)";
+    if (driver >= runtime / 1000 * 1000) return "";
+    return "the driver is for " + version_text(driver) + ", this build needs " + version_text(runtime / 1000 * 1000);
+}
 
 struct properties {
     char name[256];
+    char architecture[64];
     std::uint64_t total_bytes;
-    int multiprocessors, major, minor;
+    int multiprocessors;
+    unsigned tick_ns;                ///< of the timer that kernels read
     bool ecc, integrated, pools;
 };
 inline int get_properties(int device, properties* p)
 {
     cudaDeviceProp d{};
     if (const int e = cudaGetDeviceProperties(&d, device)) return e;
-    for (std::size_t i = 0; i < sizeof p->name; ++i) p->name[i] = d.name[i];
+    std::snprintf(p->name, sizeof p->name, "%s", d.name);
+    std::snprintf(p->architecture, sizeof p->architecture, "%d.%d", d.major, d.minor);
     p->total_bytes = d.totalGlobalMem;
     p->multiprocessors = d.multiProcessorCount;
-    p->major = d.major;
-    p->minor = d.minor;
+    p->tick_ns = 1;
     p->ecc = d.ECCEnabled != 0;
     p->integrated = d.integrated != 0;
     p->pools = d.memoryPoolsSupported != 0;
@@ -80,6 +107,7 @@ inline int malloc(void** p, std::size_t n) { return cudaMalloc(p, n); }
 inline int free(void* p) { return cudaFree(p); }
 inline int free_memory(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }
 inline int fill(void* p, int value, std::size_t n) { return cudaMemset(p, value, n); }
+inline int copy_within(void* to, const void* from, std::size_t n) { return cudaMemcpy(to, from, n, cudaMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost); }
 
 // -- stream-ordered memory
@@ -141,6 +169,11 @@ public:
     {
         const CUmemAllocationProp p = properties_of(device);
         return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    }
+    int smallest_granularity(std::size_t* bytes, int device)
+    {
+        const CUmemAllocationProp p = properties_of(device);
+        return granularity_(bytes, &p, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     }
     int reserve(std::uint64_t* p, std::size_t n)
     {

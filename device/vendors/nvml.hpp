@@ -3,23 +3,15 @@
 // reads is declared here; nothing ever changes a setting of the card. The names and numbers are those of its public header,
 // whose interface is stable over versions.
 
+#include "device/vendors/clocks.hpp"
+
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <string>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::nvml {
 
-/// One reading of a card's clocks.
-struct clock_reading {
-    std::uint64_t sm_mhz, memory_mhz, temperature_c, power_mw;
-    std::uint64_t held_by;           ///< bits of clock_holders
-};
-
-/// What may keep clocks from being higher, by the library's bit.
-struct clock_holder {
-    std::uint64_t bit;
-    const char* name;
-};
 inline constexpr clock_holder clock_holders[] = {
     {0x001, "idle"},           {0x002, "applications-setting"}, {0x004, "power-cap"},     {0x008, "hardware-slowdown"},
     {0x010, "sync-boost"},     {0x020, "thermal"},              {0x040, "hardware-thermal"}, {0x080, "power-brake"},
@@ -57,10 +49,18 @@ public:
         if (start() != 0) return fails("does not start");
         started_ = true;
         if (by_bus(bus_id, &card_) != 0) return fails("does not know the card");
+        find("nvmlSystemGetDriverVersion", driver_);
         return true;
     }
     bool is_loaded() const { return card_ != nullptr; }
     const char* why_not() const { return why_not_; }
+
+    /// The driver's own version ("580.159"), as its vendor's notes name it; empty where the library does not tell.
+    std::string driver() const
+    {
+        char text[96] = {};    // the library's longest is 80
+        return card_ && driver_ && driver_(text, sizeof text - 1) == 0 ? text : "";
+    }
 
     /// False where the clocks or what holds them cannot be read; a card without a sensor reads 0 there.
     bool read(clock_reading* r) const
@@ -100,7 +100,8 @@ private:
     int (*clock_)(void*, int, unsigned*) = nullptr;
     int (*temperature_)(void*, int, unsigned*) = nullptr;
     int (*power_)(void*, unsigned*) = nullptr;
+    int (*driver_)(char*, unsigned) = nullptr;
     int (*reasons_)(void*, unsigned long long*) = nullptr;
 };
 
-}  // namespace vrambench::gpu
+}  // namespace vrambench::gpu::nvml

@@ -76,6 +76,11 @@ public:
 
     const device_info& info() const override { return info_; }
     void set_no_pools() { info_.has_pools = false; }
+    void set_failed(const failed_features& f)
+    {
+        info_.why_no_pools = f.pools;
+        info_.why_no_virtual_memory = f.virtual_memory;
+    }
     void set_granularity(std::uint64_t bytes) { info_.vmm_granularity = bytes; }
 
     void set_streams(std::uint32_t) override {}

@@ -179,6 +179,21 @@ TEST(vmm, a_device_without_32_gib_of_addresses_is_out_of_address_space)
     EXPECT_EQ(dev.lent_bytes(), 0u) << "the physical memory was created first and must go back";
 }
 
+TEST(vmm, is_unsupported_where_virtual_memory_fails_its_probe_and_says_why)
+{
+    scripted_device dev;
+    dev.set_failed({.pools = "pools hang", .virtual_memory = "growth fails at step 3"});
+    for (const auto& [spec, why] : {std::pair{"vmm", "growth fails at step 3"}, std::pair{"async", "pools hang"}}) {
+        try {
+            make(spec, dev);
+            ADD_FAILURE() << spec;
+        } catch (const unsupported_error& e) {
+            EXPECT_STREQ(e.what(), why);
+        }
+    }
+    EXPECT_NO_THROW(make("legacy", dev));
+}
+
 TEST(vmm, is_unsupported_on_a_device_without_virtual_memory)
 {
     scripted_device dev;

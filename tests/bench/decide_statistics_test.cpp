@@ -127,9 +127,16 @@ TEST(equivalence, a_margin_of_zero_asks_for_any_difference)
 TEST(equivalence, resolution_and_what_would_settle_it)
 {
     EXPECT_DOUBLE_EQ(resolution({-1, 3}, 0.5), 2.5);
-    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 0, {-2, 2}, 1), 20);      // half the width: four times the processes
-    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 3, {1, 5}, 2), 20);
-    EXPECT_FALSE(processes_to_settle(5, -1, {-2, 0}, 1));
+    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 0, 2 / 1.96, 1), 20);     // half the width: four times the processes
+    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 3, 2 / 1.96, 2), 20);
+    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 9, 2 / 1.96, 1), 6);      // few processes have wider intervals than many
+    EXPECT_FALSE(processes_to_settle(5, -1, 2, 1));
+}
+
+TEST(bootstrap, standard_errors)
+{
+    EXPECT_NEAR(mean_error(values{2, 4, 4, 4, 5, 5, 7, 9}), 0.7559289460, 1e-10);     // sqrt(32 / 7 / 8)
+    EXPECT_NEAR(difference_error(values{2, 4, 4, 4, 5, 5, 7, 9}, values{1, 3}), 1.2535663410, 1e-10);   // sqrt(4 / 7 + 1)
 }
 
 // The documented example of the R package effsize (cliff.delta): -0.25; and the pairs counted one by one.

@@ -60,6 +60,30 @@ TEST_F(derived, pairs_only_equal_indices)
     EXPECT_EQ(value(n.device_idle_ns), 3000);   // both: halves of 5000 and 7000
 }
 
+/// The twins of index 0 and 1 would give 100 and 300 ns; the second repetition brought a reference of its own.
+TEST_F(derived, prefers_the_reference_of_the_same_process)
+{
+    for (const std::int64_t t : {5'000'000, 7'000'000}) add(cell_, t);
+    for (const std::int64_t t : {4'000'000, 4'000'000}) add(reference_, t);
+    const pass_measurement own = sample_pass(*work_, 6'500'000);
+    cell_.repetitions[1].reference = {own.time_ps, own.phases, own.activity};
+    const pass_numbers n = numbers();
+    EXPECT_EQ(value(n.added_ns), 75);      // of 100 and 50
+    EXPECT_EQ(value(n.phases[0].added_ns), 75);
+    EXPECT_DOUBLE_EQ(value(n.slowdown), (5.0 / 4.0 + 7.0 / 6.5) / 2);
+    EXPECT_EQ(value(n.stall_ns), 375);     // halves of 1000 and 500
+}
+
+/// The reference's own cell then shows what is left of noise, instead of zero by definition.
+TEST_F(derived, holds_the_reference_against_itself)
+{
+    add(reference_, 4'000'000);
+    EXPECT_EQ(value(derive(reference_, &reference_).cold.numbers.value().added_ns), 0);
+    const pass_measurement own = sample_pass(*work_, 3'900'000);
+    reference_.repetitions[0].reference = {own.time_ps, own.phases, own.activity};
+    EXPECT_EQ(value(derive(reference_, &reference_).cold.numbers.value().added_ns), 10);
+}
+
 TEST_F(derived, is_negative_where_the_reference_is_slower)
 {
     add(cell_, 3'000'000);

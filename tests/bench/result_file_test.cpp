@@ -74,7 +74,7 @@ TEST(result_json, comes_back_whole)
     }
 }
 
-/// What only some passes have: parts of long calls, overruns, clocks.
+/// What only some passes have: parts of long calls, overruns, clocks, a reference in the same process.
 run_document run_on_a_card()
 {
     run_document run = sample_run();
@@ -89,6 +89,8 @@ run_document run_on_a_card()
     r.cold.activity.overrun_kernels = 0;
     r.before = card_condition{1980, 3201, 35, 120'500, {"idle"}};
     r.after = card_condition{1965, 3201, 41, 310'000, {}};
+    r.reference = reference_measurement{950'000'000, {{"prefill", 1, 96, 950'000'000, {}}}, {}};
+    r.reference->activity.span_ps = 940'000'000;
     return run;
 }
 
@@ -104,6 +106,10 @@ TEST(result_json, comes_back_whole_from_a_card)
     EXPECT_EQ(r.steady->activity.overrun_kernels, -1);    // it was not known there
     EXPECT_EQ(r.before.value().held_by, std::vector<std::string>{"idle"});
     EXPECT_EQ(r.after.value().power_mw, 310'000u);
+    EXPECT_EQ(r.reference.value().time_ps, 950'000'000);
+    EXPECT_EQ(r.reference->phases.at(0).tokens, 96u);
+    EXPECT_EQ(r.reference->activity.span_ps, 940'000'000);
+    EXPECT_FALSE(run_from_json(once).cells[1].repetitions[0].reference);
     expect_golden("card.json", result_text(run_on_a_card()));    // which the schema is held against
 }
 

@@ -75,6 +75,58 @@ TEST(table, marks_cells_whose_kernels_overran)
     EXPECT_THAT(with_overruns(23), HasSubstr("completed, 2.3 % overran"));
 }
 
+TEST(table, titles_lead_with_what_tells_tables_apart)
+{
+    run_document run = sample_run();
+    const std::string one = comparison_table(run);
+    EXPECT_EQ(one.rfind("kv-pair:heads=8,", 0), 0u);    // nothing to tell it from
+    run.cells.push_back(run.cells[2]);
+    run.cells.back().workload = sample_workload("kv-pair:heads=4,tokens=100,sync=none", 4, 100, 64 * MiB);
+    run.cells.back().vram_limit_bytes = 652'800 * KiB;
+    const std::string text = comparison_table(run);
+    EXPECT_EQ(text.rfind("kv-pair: heads=8, limit 512MiB\n  on simulated h200, ", 0), 0u) << text;
+    EXPECT_THAT(text, HasSubstr("\nkv-pair: heads=4, limit 637.5MiB\n"));
+    EXPECT_THAT(text, HasSubstr("\n  kv-pair:heads=4,tokens=100,sync=none\n"));
+    EXPECT_THAT(markdown_table(run), HasSubstr("**kv-pair: heads=4, limit 637.5MiB**: `kv-pair:heads=4,"));
+}
+
+TEST(table, limits_are_exact_in_a_readable_unit)
+{
+    const auto shown = [](std::uint64_t limit) {
+        run_document run = sample_run();
+        for (cell& c : run.cells)
+            if (c.vram_limit_bytes) c.vram_limit_bytes = limit;
+        const std::string text = comparison_table(run);
+        const std::size_t at = text.find(", limit ") + 8;
+        return text.substr(at, text.find(',', at) - at);
+    };
+    for (const auto& [limit, words] : std::vector<std::pair<std::uint64_t, std::string>>{
+             {512 * MiB, "512MiB"}, {1536 * MiB, "1.5GiB"}, {652'800 * KiB, "637.5MiB"}, {GiB + 128 * KiB, "1024.125MiB"}, {569'083'166, "569083166"}}) {
+        EXPECT_EQ(shown(limit), words);
+        EXPECT_EQ(parse_size(words, "limit"), limit);
+    }
+}
+
+TEST(table, a_reason_that_does_not_fit_stands_whole_under_the_table)
+{
+    run_document run = sample_run();
+    const std::string reason = "event 5409 replays a graph that uses blocks freed since its capture and whose memory went back to the driver";
+    run.cells[4].repetitions[0].cold.result.message = reason;
+    const std::string text = comparison_table(run);
+    EXPECT_THAT(text, HasSubstr("unsupported [1]\n"));
+    EXPECT_THAT(text, HasSubstr("\n[1] unsupported: " + reason + "\n"));
+}
+
+TEST(table, says_why_there_are_two_rows_of_ideal)
+{
+    run_document run = sample_run();
+    EXPECT_THAT(comparison_table(run), Not(HasSubstr("ideal keeps to the limit")));
+    run.cells.push_back(run.cells[0]);
+    run.cells.back().reference = false;
+    run.cells.back().vram_limit_bytes = 512 * MiB;
+    EXPECT_THAT(comparison_table(run), HasSubstr("ideal keeps to the limit, ideal (reference) has none"));
+}
+
 TEST(table, prints_words_for_what_did_not_finish)
 {
     const std::string text = comparison_table(sample_run());

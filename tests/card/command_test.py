@@ -69,6 +69,41 @@ class Limits(CardTest):
             self.assertTrue(512 * cli.MIB <= free < 514 * cli.MIB, free)
 
 
+class Causes(CardTest):
+    """Every cause that a card can show, made on purpose. `pending` it does not tell, and its addresses do not run out."""
+
+    def cause(self, allocator, *arguments):
+        document = self.on_card("--allocator", allocator, "--workload", PAIR, "--repetitions", "1", *arguments, code=1)
+        cell = document["cells"][0]
+        self.assertEqual({r["outcome"].get("cause") for r in cell["repetitions"]}, {cell["outcome"]["cause"]})
+        return cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]
+
+    def test_live(self):
+        # 32 MiB at step 16, two blocks of n MiB at step n: 25.6 MiB hold twelve steps.
+        for allocator in ("direct", "vmm"):
+            self.assertEqual(self.cause(allocator, "--vram-limit", "0.8x"), ("oom", "live", 13), allocator)
+
+    def test_retained(self):
+        status, cause, step = self.cause("legacy", "--vram-limit", "1.25x")
+        self.assertEqual((status, cause), ("oom", "retained"))
+        self.assertLess(step, 16)
+
+    def test_fragmented(self):
+        # All bytes are there, and what the driver keeps for itself is too little to tell.
+        status, cause, _ = self.cause("direct", "--vram-limit", "1x")
+        self.assertEqual((status, cause), ("oom", "fragmented"))
+
+    def test_external(self):
+        self.assertEqual(self.cause("vmm", "--vram-limit", "1.25x", "--neighbour", "60MiB@step:8"), ("oom", "external", 8))
+
+    def test_starved(self):
+        self.assertEqual(self.cause("legacy-retry", "--vram-limit", "1.25x", "--neighbour", "20MiB@step:12")[:2],
+                         ("starved", "external"))
+
+    def test_injected(self):
+        self.assertEqual(self.cause("legacy", "--inject", "oom@3"), ("oom", "injected", 2))
+
+
 class Children(CardTest):
     @staticmethod
     def measuring_children(parent):

@@ -287,9 +287,19 @@ class Frontier(BadInputTest):
         for value, word in (("50", "50..100"), ("x..100", "'x'"), ("0..100", "0"), ("100..50", "ends before"), ("50..100:0", "0"),
                             ("50..100:", "step"), ("1..1000:1", "200"), ("50..2000", "too large"), ("5:0..100", "50..100"), ("50..", "highest")):
             self.refused([*frontier, "--pressure", value], "--pressure", word)
-        self.refused_each(([*frontier, "--vram-limit", "1GiB"], "--vram-limit"), ([*frontier, "--quick"], "--quick"),
+        self.refused_each(([*frontier, "--vram-limit", "1GiB", "--pressure", "50..60"], "--vram-limit"), ([*frontier, "--quick"], "--quick"),
                           (["frontier", "--device", "sim:h200,vram=4MiB", "--workload", PAIR.replace("2048", "65536"), "--pressure", "50..50", "--out", "run.json"],
                            "--vram-limit", "4.00 MiB"))
+
+
+class DecimalComma(BadInputTest):
+    def test_a_comma_in_a_number_is_no_list(self):
+        for limit in ("1,25x", "1,25GiB", "80,5%", "1GiB,1,5x", "12,5%"):
+            self.refused([*RUN, "--vram-limit", limit], "--vram-limit", limit, "1.25x")
+        self.refused(["frontier", *SIM, "--workload", PAIR, "--vram-limit", "1,25x", "--out", "run.json"], "--vram-limit", "1,25x")
+
+    def test_lists_are_still_lists(self):
+        self.succeed(*RUN, "--vram-limit", "1GiB,1.25x,none,1073741824,2x")
 
 
 class Combinations(BadInputTest):

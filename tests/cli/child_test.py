@@ -187,6 +187,35 @@ class Rates(Requests):
         self.assertEqual([r["measure"] for r in self.requests("info")], [False, True, False, True])   # asked again, not used
 
 
+class Probed(Requests):
+    """Whether pools and virtual memory work is asked once, when the run is planned."""
+
+    def fact(self, name):
+        return cli.read_json(self.folder / "run.json")["environment"]["device.cuda:0.probe_" + name]
+
+    def test_what_works_is_written_down(self):
+        self.run_with("", code=0)
+        self.assertEqual([(r["probe"], r["quick"]) for r in self.requests("probe")], [("pools", True), ("vmm", True)])
+        self.assertEqual((self.fact("pools"), self.fact("virtual_memory")), ("works", "works"))
+        for request in self.requests("measure"):
+            self.assertNotIn("failed_pools", request)
+            self.assertNotIn("failed_virtual_memory", request)
+
+    def test_what_fails_is_not_used(self):
+        for name, key in (("pools", "failed_pools"), ("vmm", "failed_virtual_memory")):
+            with self.subTest(probe=name):
+                pathlib.Path(str(self.children) + ".requests").write_text("")
+                self.run_with(f"crash:probe-{name}", code=0)
+                evidence = self.fact(key[7:])
+                self.assertIn("fails its probe: some question: crashes: SIGSEGV in free (--force runs it)", evidence)
+                self.assertEqual([r.get(key) for r in self.requests("measure")], [evidence] * 8)
+
+    def test_force_uses_it_and_says_so(self):
+        self.run_with("crash:probe-vmm", "--force", code=0)
+        self.assertIn("fails its probe", self.fact("virtual_memory"))
+        self.assertEqual([r.get("failed_virtual_memory") for r in self.requests("measure")], [None] * 8)
+
+
 class Disturbed(Requests):
     def test_one_that_was_disturbed_is_marked_and_measured_again_at_once(self):
         answer = self.run_with("disturb-once:legacy", code=0)
@@ -238,8 +267,8 @@ class EndsOfTheParent(ChildTest):
     def start_hanging(self):
         os.environ["MISBEHAVE"] = "hang:legacy"
         process = self.start("run", *WORK, "--repetitions", "2")
-        # one for the device's facts when planning, one for the environment, one that hangs
-        self.wait_for(lambda: len(self.children.read_text().split()) >= 3, process)
+        # one for the device's facts, one for its rates, two that probe it, one that hangs
+        self.wait_for(lambda: len(self.children.read_text().split()) >= 5, process)
         time.sleep(0.5)
         return process
 

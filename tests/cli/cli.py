@@ -33,6 +33,11 @@ def main():
     unittest.main(module="__main__")
 
 
+def binary():
+    """The command's path, for a launcher."""
+    return _binary
+
+
 class Answer:
     """How the command ended."""
 

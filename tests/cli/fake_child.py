@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Stands for the child process of a GPU: answers `child info`, `child measure` and `child costs` as the real one does, with
-figures that the simulator made, unless MISBEHAVE says `HOW:ALLOCATOR` (`HOW:N` for the Nth process that measures costs, `HOW`
-for the question about the device).
+"""Stands for the child process of a GPU: answers `child info`, `child measure`, `child costs` and `child probe` as the real one
+does, with figures that the simulator made, unless MISBEHAVE says `HOW:ALLOCATOR` (`HOW:N` for the Nth process that measures
+costs, `HOW:probe-NAME` for those of a probe, `HOW` for the question about the device).
 
 The command to make figures with is in VRAMBENCH; process ids of children go to the file that CHILDREN names, and what each
 was asked to the file beside it (CHILDREN.requests)."""
@@ -20,6 +20,10 @@ PROTOCOL = "vrambench.child/1"
 
 def answer(document):
     os.write(3, json.dumps(document).encode())
+
+
+def answer_line(document):
+    os.write(3, json.dumps(document).encode() + b"\n")
 
 
 def info(request):
@@ -53,6 +57,11 @@ def measure(request):
 def costs(request):
     request["device"] = "sim:h200"
     subprocess.run([os.environ["VRAMBENCH"], "child", "costs"], input=json.dumps(request).encode(), check=True, pass_fds=(3, 4))
+
+
+def probe(request):
+    request["device"] = "sim:h200"
+    subprocess.run([os.environ["VRAMBENCH"], "child", "probe"], input=json.dumps(request).encode(), check=True, pass_fds=(3, 4))
 
 
 def say_call(number):
@@ -108,6 +117,12 @@ def main():
         if where == str(number):
             misbehave(how)
         costs(request)
+    elif sys.argv[1:] == ["child", "probe"]:
+        if where == "probe-" + request["probe"]:
+            if how in ("crash", "hang"):
+                answer_line({"asking": {"id": "some.question", "question": "some question", "verdict": "", "level": "fine", "evidence": ""}})
+            misbehave(how)
+        probe(request)
     else:
         mine = where and request["allocator"].startswith(where)
         measured = [r for r in before if r["what"] == "measure"]

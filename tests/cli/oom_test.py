@@ -2,8 +2,10 @@
 """The out-of-memory laboratory from outside: limits, injected faults, and the words for what happens."""
 
 import json
+import pathlib
 import signal
 import subprocess
+import sys
 import unittest
 
 import cli
@@ -115,6 +117,58 @@ class Report(cli.CommandTest):
         self.measure("--allocator", "vmm", "--workload", PAIR, "--no-reference")
         self.assertEqual(self.succeed("show", "run.json", "--failures").out, "Nothing ran out of memory.\n")
         self.assertIn("--markdown", self.succeed("show", "run.json", "--failures", "--markdown", code=2).err)
+
+
+    def test_recoveries_of_what_completes(self):
+        document = self.measure("--allocator", "legacy-retry", "--workload", PAIR, "--vram-limit", "48MiB", "--no-reference")
+        cell = self.cell(document, "legacy-retry", 48 * cli.MIB)
+        self.assertEqual(cell["outcome"]["status"], "completed")
+        raw = cell["repetitions"][0]["metrics"]
+        kept = raw["recoveries"]
+        self.assertEqual(len(kept), raw["oom"]["recoveries"])
+        self.assertEqual(sum(r["bytes_given_back"] for r in kept), raw["oom"]["bytes_given_back"])
+        for part in ("sync", "free", "allocate"):
+            self.assertEqual(sum(r["recovery_ps"]["idle"][part] for r in kept), raw["oom"]["recovery_ps"]["idle"][part])
+        text = self.succeed("show", "run.json", "--failures").out
+        self.assertIn("legacy-retry (after it): completed, recovered ", text)
+        rows = [line.split() for line in text.splitlines() if " flush " in line]
+        self.assertEqual([row[:2] for row in rows], [[str(r["event"]), str(r["step"])] for r in kept])
+
+
+class Scripts(cli.CommandTest):
+    """The scripts that compare a card with the simulator, on the simulator and itself."""
+
+    def script(self, name, *arguments, code=0):
+        path = pathlib.Path(__file__).resolve().parents[2] / "scripts" / name
+        done = subprocess.run([sys.executable, "-B", str(path), *arguments], cwd=self.folder, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_async_patterns(self):
+        program = ("--program", cli._binary)
+        self.script("async-patterns", "run", "--device", "sim:h200", "--out", "card.json", *program)
+        self.script("async-patterns", "run", "--device", "sim:h200", "--limits-of", "card.json", "--out", "sim.json", *program)
+        table = self.script("async-patterns", "compare", "card.json", "sim.json")
+        self.assertIn("18 cells, 0 differ.", table)
+        self.assertEqual(table.count("| equal |"), 18)
+        document = cli.read_json(self.folder / "card.json")
+        self.assertGreaterEqual(len({c["workload"]["name"] for c in document["cells"]}), 12)
+        self.assertIn("oom", {c["outcome"]["status"] for c in document["cells"]})
+        self.assertIn("completed", {c["outcome"]["status"] for c in document["cells"]})
+        document["cells"][0]["repetitions"][0]["reached"]["peak_reserved_bytes"] += 32 * cli.MIB
+        (self.folder / "other.json").write_text(json.dumps(document))
+        self.assertIn("| DIFFERS |", self.script("async-patterns", "compare", "card.json", "other.json", code=1))
+
+    def test_recoveries(self):
+        document = self.measure("--allocator", "legacy-retry,async:retry=sync", "--workload", PAIR, "--vram-limit", "40MiB", "--no-reference")
+        table = self.script("recoveries", "run.json", "run.json")
+        self.assertIn("| 1.00 | ok |", table)
+        for cell in document["cells"]:
+            for repetition in cell["repetitions"]:
+                for r in (repetition["metrics"] or repetition["reached"]).get("recoveries", []):
+                    r["recovery_ps"]["idle"]["allocate"] += 10**12
+        (self.folder / "slow.json").write_text(json.dumps(document))
+        self.assertIn("MISS", self.script("recoveries", "run.json", "slow.json", code=1))
 
 
 class Killed(cli.CommandTest):
@@ -339,6 +393,8 @@ class Frontier(cli.CommandTest):
         limits = {p: -(-32 * cli.MIB * 100 // p) for p in (70, 80, 90, 100)}    # 32 MiB live
         heading = next(line for line in answer.out.splitlines() if line.startswith("pressure "))
         self.assertEqual(heading.split()[1:], ["70%", "80%", "90%", "100%"])
+        below = next(line for line in answer.out.splitlines() if line.startswith("limit "))
+        self.assertEqual(below.split()[1:], ["45.71", "MiB", "40MiB", "35.56", "MiB", "32MiB"])
         for title, name in (("legacy-retry (after it)", "legacy-retry"), ("async", "async"), ("vmm", "vmm")):
             row = next(line for line in answer.out.splitlines() if line.startswith(title + " "))
             words = row[len(title):].split()
@@ -357,6 +413,11 @@ class Frontier(cli.CommandTest):
         self.assertEqual([c["id"] for c in one["cells"]], [c["id"] for c in other["cells"]])
         self.assertIn("limit 40MiB", self.succeed("show", "a.json").out)
         self.assertIn("taken from", self.succeed(*self.ARGUMENTS, "--pressure", "80..80", "--out", "b.json", "--resume").err)
+
+    def test_at_given_limits(self):
+        answer = self.succeed(*self.ARGUMENTS, "--vram-limit", "64MiB,40MiB", "--resident", "24MiB", "--out", "run.json")
+        heading = next(line for line in answer.out.splitlines() if line.startswith("pressure "))
+        self.assertEqual(heading.split()[1:], ["80%", "200%"])
 
     def test_completed_of_several(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")

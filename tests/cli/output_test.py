@@ -242,10 +242,10 @@ class List(cli.CommandTest):
     def test_workloads(self):
         self.check("workloads", self.WORKLOADS)
 
-    def test_models(self):
-        text = self.succeed("list", "models").out
-        self.assertIn(text.strip(), self.succeed("list").out)
+    def test_models_and_targets(self):
         for folder in ("models", "targets"):
+            text = self.succeed("list", folder).out
+            self.assertIn(text.strip(), self.succeed("list").out)
             for file in (cli.SOURCE / "workloads" / folder).glob("*.json"):
                 self.assertRegex(text, rf"(?m)^  {re.escape(file.stem)}  +\S+ \S+")
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace vrambench::gpu {
+namespace vrambench::gpu::nvml {
 namespace {
 
 std::vector<std::string> names(std::uint64_t bits)
@@ -22,6 +22,7 @@ TEST(management_library, reads_clocks_and_what_holds_them)
 {
     management m;
     ASSERT_TRUE(m.load("0000:0a:00.0")) << m.why_not();
+    EXPECT_EQ(m.driver(), "580.159");
     clock_reading r{};
     ASSERT_TRUE(m.read(&r));
     EXPECT_EQ(r.sm_mhz, 1980u);
@@ -36,6 +37,7 @@ TEST(management_library, an_unknown_card_has_no_readings)
     management m;
     EXPECT_FALSE(m.load("0000:0b:00.0"));
     EXPECT_STREQ(m.why_not(), "does not know the card");
+    EXPECT_EQ(m.driver(), "");
     clock_reading r{};
     EXPECT_FALSE(m.read(&r));
 }
@@ -48,4 +50,4 @@ TEST(management_library, what_was_not_loaded_has_no_readings)
 }
 
 }  // namespace
-}  // namespace vrambench::gpu
+}  // namespace vrambench::gpu::nvml

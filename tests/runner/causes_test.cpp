@@ -84,6 +84,27 @@ TEST(causes, cached_blocks_that_share_memory_count_once)
     EXPECT_EQ(words(end_of(s, "legacy")), "oom fragmented");
 }
 
+/// What the driver keeps free beside a block decides too: by bytes alone all of these would fit.
+TEST(causes, the_drivers_margin_counts)
+{
+    nlohmann::json p = card_profile(true);
+    p["raw_margin"] = p["handle_margin"] = 1179649;
+    const std::string device = device_of(p);
+    const auto end = [&](const story& s, const char* allocator) {
+        return words(run_repetition(cell_of(std::make_shared<story>(s), allocator, device, 64 * MiB), {}).cold.result);
+    };
+    const auto beside = [](std::uint64_t first, std::uint64_t outside, std::uint64_t wanted) {
+        return story().alloc(0, first * MiB).free(0).external_alloc(0, outside * MiB).alloc(1, wanted * MiB).free(1).external_free(0);
+    };
+    EXPECT_EQ(end(beside(30, 32, 32), "vmm"), "oom fragmented");       // 2 MiB are missing and free, and must not be the last
+    EXPECT_EQ(end(beside(30, 30, 32), "vmm"), "completed ");
+    EXPECT_EQ(end(beside(28, 30, 32), "legacy"), "oom fragmented");    // 33.6 MiB take 34, and that is all there would be
+    EXPECT_EQ(end(beside(28, 28, 32), "legacy"), "oom retained");
+    EXPECT_EQ(end(beside(28, 34, 1), "legacy"), "starved external");
+    EXPECT_EQ(end(beside(28, 64, 1), "legacy"), "oom external");       // not even with the pool's 30 MiB given back
+    EXPECT_EQ(end(beside(30, 32, 32), "direct"), "oom fragmented");
+}
+
 /// 30 MiB wait on the stream; without them there is less than the 70 wanted.
 TEST(causes, pending)
 {

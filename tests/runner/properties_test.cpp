@@ -226,6 +226,27 @@ void expect_same(const repetition& a, const repetition& b)
 
 }  // namespace
 
+/// On a simulator a process has no temper of its own: what follows the passes is what a fresh process measures.
+TEST(properties, the_reference_in_the_same_process_is_that_of_its_own)
+{
+    for_each_run(4, [](const std::string& name, const cell& c, const repetition& plain) {
+        run_controls controls;
+        controls.reference = true;
+        const repetition r = run_repetition(c, controls);
+        expect_same(plain, r);    // it follows, so it changes nothing
+        const bool completed = (r.steady ? *r.steady : r.cold).result.what == status::completed;
+        EXPECT_EQ(r.reference.has_value(), completed) << name;
+        if (!r.reference) return;
+        cell line = c;
+        line.allocator = choose_allocator("ideal");
+        const repetition own = run_repetition(line, {});
+        // What `async` freed last delays one more kernel of each stream.
+        const std::int64_t late = name.starts_with("async") ? 2'000'000 * line.workload->summary.streams : 0;
+        EXPECT_GE(r.reference->time_ps, own.cold.time_ps) << name;
+        EXPECT_LE(r.reference->time_ps, own.cold.time_ps + late) << name;
+    });
+}
+
 TEST(properties, the_same_run_again_is_the_same)
 {
     for_each_run(8, [](const std::string&, const cell& c, const repetition& r) { expect_same(r, run_repetition(c, {})); });

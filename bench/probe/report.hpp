@@ -1,0 +1,28 @@
+#pragma once
+// A whole probe of a driver: for people, and as a file.
+
+#include "bench/probe/summary.hpp"
+#include "bench/run_document.hpp"
+#include "device/device.hpp"
+
+#include <string>
+#include <vector>
+
+namespace vrambench::probing {
+
+struct probe_report {
+    std::vector<std::string> command;
+    std::vector<environment_fact> environment;
+    device_info device;                      ///< as it describes itself, its claims among that
+    bool quick = false;
+    bool finished = false;                   ///< false until the last process has ended
+    std::vector<probe_summary> probes;
+};
+
+/// Question, verdict and evidence of each finding, the driver's own claims above it, and what follows for allocators below.
+std::string probe_table(const probe_report& r);
+
+/// One JSON document, "kind": "probe". Ends in a newline.
+std::string probe_text(const probe_report& r);
+
+}  // namespace vrambench::probing

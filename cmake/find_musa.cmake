@@ -1,0 +1,11 @@
+# Moore Threads' SDK. Nobody of this project has it: see docs/hip.md.
+set(musa_hints $ENV{MUSA_PATH} /usr/local/musa)
+find_program(VRAMBENCH_MCC mcc HINTS ${musa_hints} PATH_SUFFIXES bin)
+find_path(VRAMBENCH_MUSA_INCLUDE musa_runtime.h HINTS ${musa_hints} PATH_SUFFIXES include)
+find_library(VRAMBENCH_MUSA_RUNTIME musart HINTS ${musa_hints} PATH_SUFFIXES lib)
+find_library(VRAMBENCH_MUSA_DRIVER musa HINTS ${musa_hints} PATH_SUFFIXES lib)
+if(VRAMBENCH_MCC AND VRAMBENCH_MUSA_INCLUDE AND VRAMBENCH_MUSA_RUNTIME AND VRAMBENCH_MUSA_DRIVER)
+  vendor_found(MUSA "${VRAMBENCH_MCC}")
+else()
+  vendor_missing(MUSA "no MUSA SDK was found (mcc, musa_runtime.h, libmusart, libmusa; is MUSA_PATH set?)")
+endif()

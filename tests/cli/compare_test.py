@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""`vrambench compare` from outside: planted facts are found, exit codes, formats, thresholds, and bad input in one line."""
+
+import json
+
+import cli
+
+PAIR = "kv-pair:heads=8,head-dim=128,step=512,to=16384"
+DECODE = "fattn-session:model=llama-3.1-8b,to=1024,prompt=512,depth=512,tokens=4,graphs=off"
+
+
+class CompareTest(cli.CommandTest):
+    def compare(self, *arguments, code=0):
+        answer = self.call("compare", *arguments)
+        self.assertEqual(answer.code, code, str(answer))
+        return answer
+
+    def compare_json(self, *arguments, code=0):
+        return cli.strict_json(self.compare(*arguments, "--format", "json", code=code).out)
+
+    def refused(self, arguments, *words):
+        with self.subTest(arguments=arguments):
+            answer = self.compare(*arguments, code=2)
+            self.assertEqual(answer.out, "")
+            self.assertEqual(len(answer.err.splitlines()), 1, answer.err)
+            for word in words:
+                self.assertIn(word, answer.err)
+
+    def verdicts(self, document, metric, phase=None):
+        return [m["verdict"] for p in document["pairs"] for m in p["metrics"] if m["metric"] == metric and (phase in (None, m["phase"]))]
+
+    def test_a_file_against_itself_is_the_same_everywhere(self):
+        self.measure("--allocator", "direct,legacy,legacy-retry,async,vmm", "--workload", PAIR, "--vram-limit", "none,64MiB")
+        found = self.compare_json("run.json", "run.json")
+        counts = found["verdicts"]
+        self.assertGreater(counts.pop("same"), 20)
+        self.assertEqual(set(counts.values()), {0}, counts)
+        self.assertIn("every pair is the same", self.compare("run.json", "run.json", "--changes").out)
+
+    def test_direct_against_legacy_on_decode_is_a_difference(self):
+        self.measure("--allocator", "legacy,direct", "--workload", DECODE)
+        found = self.compare_json("run.json", "--allocators", "legacy,direct", code=1)
+        self.assertEqual(self.verdicts(found, "added_ns_per_token", "decode"), ["worse", "worse"])   # cold and steady
+        found = self.compare_json("run.json", "--allocators", "direct,legacy", code=1)               # the bloat is worse
+        self.assertEqual(self.verdicts(found, "added_ns_per_token", "decode"), ["better", "better"])
+
+    def test_completed_to_oom_is_a_regression(self):
+        # A flush saves the list pool at this limit.
+        self.measure("--allocator", "legacy,legacy-retry", "--workload", PAIR, "--vram-limit", "100MiB")
+        found = self.compare_json("run.json", "--allocators", "legacy-retry,legacy", code=1)
+        (pair,) = found["pairs"]
+        self.assertEqual((pair["verdict"], pair["metrics"]), ("worse", []))
+        self.assertEqual(pair["outcomes"][0]["base"], "completed")
+        self.assertTrue(pair["outcomes"][0]["other"].startswith("oom: retained"), pair["outcomes"])
+        self.compare("run.json", "--allocators", "legacy,legacy-retry")    # the other way round nothing is worse
+
+    def test_two_profiles_are_not_one_device_and_a_simulated_file_is_no_card(self):
+        self.measure("--allocator", "vmm", "--workload", PAIR, out="a.json")
+        self.measure("--device", f"sim:@{cli.PLAIN}", "--allocator", "vmm", "--workload", PAIR, out="b.json")
+        self.refused(["a.json", "b.json"], "a.json is of simulated", "only runs of the same device")
+        card = next((cli.SOURCE / "results" / "h200").glob("*.json"))
+        self.refused(["a.json", card], "cuda NVIDIA H200")
+
+    def test_three_files_and_what_only_one_has(self):
+        self.measure("--allocator", "vmm,direct", "--workload", PAIR, out="a.json")
+        self.measure("--allocator", "vmm", "--workload", PAIR, out="b.json")
+        out = self.compare("a.json", "b.json", "a.json").out
+        self.assertIn("1 cell is in a.json only, not in b.json", out)
+        self.assertIn("base: a.json, other: b.json", out)
+
+    def test_a_cards_file(self):
+        card = cli.SOURCE / "results" / "h200" / "2026-11-30-default.json"
+        found = self.compare_json(card, card)
+        self.assertEqual({k: v for k, v in found["verdicts"].items() if v}, {"same": found["verdicts"]["same"]})
+        found = self.compare_json(card, "--allocators", "legacy,direct", "--filter", "to=4608,.*graphs=off", code=1)
+        self.assertEqual(self.verdicts(found, "added_ns_per_token", "decode"), ["worse", "worse"])
+        (pair,) = found["pairs"]
+        added = pair["metrics"][0]
+        self.assertTrue(added["paired"])
+        self.assertGreater(added["resolution"], added["margin"])
+        self.assertLessEqual(added["ci95"][0], added["difference"])
+
+    def test_thresholds(self):
+        self.measure("--allocator", "legacy,vmm", "--workload", PAIR)
+        swapped = ["run.json", "--allocators", "vmm,legacy"]
+        self.compare(*swapped, code=1)
+        limits = self.folder / "ci.json"
+        limits.write_text(json.dumps({"schema": "vrambench.thresholds/1", "margins": {"added_ns_per_token": "1000000"},
+                                      "where": [{"filter": "kv-pair", "margins": {"device_bloat": "100"}}]}))
+        self.compare(*swapped, "--thresholds", "ci.json")
+        self.compare(*swapped, "--thresholds", "ci.json", "--margin", "device_bloat=1%", code=1)
+        for text, word in [("", "not valid JSON"), ("{}", "no threshold file"),
+                           ('{"schema":"vrambench.thresholds/1","margin":{}}', "unknown key 'margin'"),
+                           ('{"schema":"vrambench.thresholds/1","margins":{"added":"1%"}}', "cannot be judged"),
+                           ('{"schema":"vrambench.thresholds/1","margins":{"device_bloat":1}}', "no text like"),
+                           ('{"schema":"vrambench.thresholds/1","where":[{"margins":{}}]}', "without a \"filter\"")]:
+            limits.write_text(text)
+            self.refused([*swapped, "--thresholds", "ci.json"], "--thresholds", word)
+
+    def test_markdown(self):
+        self.measure("--allocator", "legacy,vmm", "--workload", PAIR)
+        out = self.compare("run.json", "--format", "markdown").out
+        self.assertIn("| vmm | added ns/token, prefill, cold |", out)
+        self.assertIn("| better |", out)
+
+    def test_bad_input(self):
+        run = self.measure("--allocator", "legacy,vmm", "--workload", PAIR)
+        (self.folder / "empty.json").write_text("")
+        (self.folder / "foreign.json").write_text('{"benchmarks": []}')
+        text = (self.folder / "run.json").read_text()
+        (self.folder / "cut.json").write_text(text[: len(text) // 2])
+        (self.folder / "old.json").write_text(text.replace("vrambench.result/1", "vrambench.result/0"))
+        (self.folder / "none.json").write_text(json.dumps({**run, "cells": []}))
+        self.refused(["run.json", "empty.json"], "'empty.json' is empty")
+        self.refused(["run.json", "foreign.json"], "not a vrambench result file")
+        self.refused(["run.json", "cut.json"], "not valid JSON at byte")
+        self.refused(["run.json", "old.json"], "has version 'vrambench.result/0'")
+        self.refused(["run.json", "missing.json"], "no such file")
+        self.refused(["run.json", "none.json"], "nothing to compare")
+        self.refused(["none.json"], "compare needs a second file, or two allocators")
+        self.refused([], "files is required")
+        self.refused(["run.json", "--allocators", "legacy"], "two allocators")
+        self.refused(["run.json", "--allocators", "legacy,vm"], "the run has no 'vm'")
+        self.refused(["run.json", "--margin", "device_bloat"], "METRIC=MARGIN")
+        self.refused(["run.json", "--margin", "device_bloat=1%,device_bloat=2%"], "given twice")
+        self.refused(["run.json", "--filter", "nothing-like-this"], "no pair of cells matches")
+        self.refused(["run.json", "--filter", "("], "not a regular expression")
+        self.refused(["run.json", "--splits", "10"], "--splits: no cell of a card has 8")
+        self.refused(["run.json", "run.json", "--splits", "10"], "--splits: takes one file")
+
+    def test_nothing_completed_is_a_verdict_without_numbers(self):
+        self.measure("--allocator", "legacy,vmm", "--workload", PAIR, "--vram-limit", "8MiB", code=1)
+        found = self.compare_json("run.json", "run.json")
+        self.assertEqual([p["metrics"] for p in found["pairs"]], [[], []])
+        self.assertEqual(found["verdicts"]["same"], 2)
+
+
+if __name__ == "__main__":
+    cli.main()
