@@ -19,10 +19,9 @@ std::uint64_t unit_of(device& dev)
 
 /// Grows the ranges in turn. Each step's tail is written at once, and everything is verified in the end, so that a mapping
 /// that is moved or lost by a later one shows.
-answer grow_in_turn(session& s, int ranges, int steps)
+answer grow_in_turn(session& s, std::uint64_t unit, int ranges, int steps)
 {
     device& dev = s.dev;
-    const std::uint64_t unit = unit_of(dev);
     s.need(static_cast<std::uint64_t>(ranges) * steps * (steps + 1) / 2 * unit + 64 * MiB);
     std::vector<std::unique_ptr<mapped_range>> grown;
     for (int r = 0; r < ranges; ++r) grown.push_back(std::make_unique<mapped_range>(dev, 8 * GiB));
@@ -107,8 +106,12 @@ answer map_kept_handle(session& s)
 void probe_vmm(session& s)
 {
     const int steps = s.quick ? 8 : 24;
-    s.ask("vmm.one-reservation", "one reservation grown, access set on the tail", [&] { return grow_in_turn(s, 1, steps); });
-    s.ask("vmm.three-reservations", "three reservations grown in turn", [&] { return grow_in_turn(s, 3, steps / 2); });
+    s.ask("vmm.one-reservation", "one reservation grown, access set on the tail", [&] { return grow_in_turn(s, unit_of(s.dev), 1, steps); });
+    s.ask("vmm.three-reservations", "three reservations grown in turn", [&] { return grow_in_turn(s, unit_of(s.dev), 3, steps / 2); });
+    s.ask("vmm.granularity", "one reservation grown by the recommended granularity", [&] {
+        unit_of(s.dev);    // throws where there is none
+        return grow_in_turn(s, s.dev.info().vmm_granularity, 1, steps);
+    });
     s.ask("vmm.unmap-neighbour", "unmap while kernels run on the pages beside it", [&] { return unmap_beside_kernel(s); });
     s.ask("vmm.kept-handle", "a kept handle mapped again elsewhere", [&] { return map_kept_handle(s); });
 }
