@@ -239,7 +239,9 @@ private:
     {
         std::size_t n = 0;
         std::uint64_t p = 0, handle = 0;
-        if (granularity(&n, device) || n == 0 || reserve(&p, n)) return false;
+        if (granularity(&n, device) || n == 0) return false;
+        if (n < (std::size_t{2} << 20)) n = std::size_t{2} << 20;    // some state 4 KiB and can only do this: the probe tells
+        if (reserve(&p, n)) return false;
         bool works = create(&handle, n, device) == 0;
         if (works) {
             const bool mapped = map(p, n, handle) == 0;
