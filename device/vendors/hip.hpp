@@ -239,7 +239,9 @@ private:
     {
         std::size_t n = 0;
         std::uint64_t p = 0, handle = 0;
-        if (granularity(&n, device) || n == 0 || reserve(&p, n)) return false;
+        if (granularity(&n, device) || n == 0) return false;
+        n = (n + physical_block - 1) / physical_block * physical_block;    // a smaller one may be stated and not work
+        if (reserve(&p, n)) return false;
         bool works = create(&handle, n, device) == 0;
         if (works) {
             const bool mapped = map(p, n, handle) == 0;
