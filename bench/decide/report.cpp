@@ -275,7 +275,7 @@ private:
         if (b.has_steady) break_even_pass(b, b.steady, "steady");
         to_.sentence("A pair is what an allocation from the warm pool and its free cost more than the list pool's own "
                      "bookkeeping, the delay of the next kernel "
-                     "included; a synchronise what one costs more while the pool keeps its memory (threshold max)." +
+                     "included; a synchronise what one costs more while the pool has memory to look after." +
                      (q_.costs ? ""
                                : " Driver costs are assumed, not measured. What settles it on a card: " +
                                      to_.code(probe_command(p_)) + ", then the same recommend with --costs costs.json.") +
@@ -301,10 +301,17 @@ private:
         for (const double driver_us : assumed_driver_us) {
             const threshold h = threshold_at(t, driver_us);
             to_.item(pass + ", where a driver call takes " + microseconds(driver_us) + ": " + list + " beats " + pool +
-                     " on this mix unless a warm pair costs less than " + microseconds(h.pair_us) +
-                     (h.synchronise_us ? " and a synchronise at threshold max less than " + microseconds(*h.synchronise_us)
+                     " on this mix unless a warm allocate-and-free pair costs less than " + microseconds(h.pair_us) + " more" +
+                     (h.synchronise_us ? " and a synchronise" + at_threshold(b) + " less than " +
+                                             microseconds(*h.synchronise_us) + " more"
                                        : ""));
         }
+    }
+
+    std::string at_threshold(const break_even& b) const
+    {
+        const bool keeps = p_.allocators[b.pool].spec.find("threshold=max") != std::string::npos;
+        return keeps ? " at threshold max" : "";
     }
 
     void settled_pass(const break_even& b, const traffic_counts& t, const std::string& pass)

@@ -108,7 +108,7 @@ std::vector<split_result> split_verdicts(const run_document& run, const split_se
     if (!how.filter.empty()) filter.emplace(how.filter);
     std::vector<split_result> results;
     for (const cell& c : run.cells) {
-        if (c.reference || c.on.simulated || (filter && !filter->matches(benchmark_name(c)))) continue;
+        if (c.reference || c.allocator.name == "ideal" || c.on.simulated || (filter && !filter->matches(benchmark_name(c)))) continue;
         const cell_samples samples = samples_of(c, refs.of(c));
         cell_splitter splitter(c, samples, how.limits.of(c));
         if (splitter.has_enough()) results.push_back(splitter.run(how.splits, how.seed));

@@ -33,7 +33,7 @@ struct split_result {
     std::vector<split_line> lines;
 };
 
-/// Of every cell that is no reference. Throws input_error where none has eight repetitions, and for simulated ones, which do not
+/// Of every cell but `ideal`. Throws input_error where none has eight repetitions, and for simulated ones, which do not
 /// vary.
 std::vector<split_result> split_verdicts(const run_document& run, const split_settings& how);
 

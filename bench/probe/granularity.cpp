@@ -13,10 +13,12 @@ struct request_series {
     std::uint64_t requests;
 };
 
+/// What the requests take beside one before them, which may find room in a block that the process has already.
 std::uint64_t taken_by_malloc(session& s, const request_series& r)
 {
-    const std::uint64_t before = settled_free(s.dev);
     costs::held_memory held(s.dev);
+    if (!held.take(r.bytes)) throw too_little_memory("the device is full");
+    const std::uint64_t before = settled_free(s.dev);
     for (std::uint64_t i = 0; i < r.requests; ++i)
         if (!held.take(r.bytes)) throw too_little_memory("the device was full after " + std::to_string(i) + " requests");
     const std::uint64_t now = settled_free(s.dev);

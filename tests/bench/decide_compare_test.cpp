@@ -140,6 +140,22 @@ TEST(compare, allocators_of_a_run_are_paired_by_round)
     EXPECT_TRUE(v.ratio_ci95);
 }
 
+// A card's child runs the reference in its own process: what differs between processes is no part of the added time.
+TEST(compare, added_time_is_beyond_the_reference_of_the_same_process)
+{
+    std::vector<named_run> runs{card_run("a").add("legacy", quiet).done(), card_run("b").add("legacy", quiet).done()};
+    std::int64_t slower = 0;
+    for (repetition& r : runs[1].run.cells[0].repetitions) {
+        slower += 3'000'000'000;             // each process launches more slowly than the one before, by 30 us a token
+        r.cold.time_ps += slower;
+        r.cold.phases[0].time_ps += slower;
+        r.reference = reference_measurement{ideal_ps + slower, {{"decode", 4, 100, ideal_ps + slower, {}}}, {}};
+    }
+    EXPECT_EQ(decode(compared(runs).pairs.at(0)).what, verdict::same);
+    for (repetition& r : runs[1].run.cells[0].repetitions) r.reference.reset();
+    EXPECT_NE(decode(compared(runs).pairs.at(0)).what, verdict::same);
+}
+
 TEST(compare, files_are_not_paired)
 {
     std::vector<named_run> runs{card_run("a").add("legacy", quiet).done(), card_run("b").add("legacy", {401, 399, 404, 398, 402, 400}).done()};

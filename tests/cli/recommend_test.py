@@ -26,7 +26,7 @@ class RecommendTest(cli.CommandTest):
                 self.assertIn(c["id"], out)
 
     def test_a_probe_settles_the_break_even(self):
-        out = self.succeed("recommend", self.run_file(), "--costs", cli.SHIPPED).out
+        out = self.succeed("recommend", self.run_file(), "--costs", cli.SHIPPED, "--format", "markdown").out
         self.assertRegex(out, r"a driver call takes \d+ us, so a warm pair may cost [\d.]+ us more")
         self.assertNotIn("assumed", out)
 
@@ -53,9 +53,10 @@ class RecommendTest(cli.CommandTest):
         self.assertIn("Break-even", both)
 
     def test_requirements_and_weights_are_told(self):
-        out = self.succeed("recommend", self.run_file(), "--require", "completes,limit=64MiB", "--weights", "limit:none=3").out
+        out = self.succeed("recommend", self.run_file(), "--require", "completes,limit=64MiB", "--weights", "limit:none=3",
+                           "--format", "markdown").out
         self.assertIn("completes wherever another does; fits into 64MiB", out)
-        self.assertIn("legacy is out:", out)
+        self.assertIn("`legacy` is out:", out)
         self.assertIn("weight 3:", out)
 
     def test_a_run_of_one_allocator_and_one_that_ran_out_of_memory(self):
