@@ -2,6 +2,7 @@
 
 #include "bench/document_parts.hpp"
 #include "bench/json_text.hpp"
+#include "device/registry.hpp"
 #include "spec/errors.hpp"
 
 #include <algorithm>
@@ -97,9 +98,21 @@ json finding_json(const summed_finding& f)
 
 }  // namespace
 
+namespace {
+
+bool is_simulated(const device_info& d)
+{
+    device_choice c;
+    c.name = d.name;
+    c.simulated = d.simulated;
+    return gives_simulated_results(c);
+}
+
+}  // namespace
+
 std::string probe_table(const probe_report& r)
 {
-    std::string out = r.device.simulated ? "SIMULATED, the rules of its profile: " : "";
+    std::string out = is_simulated(r.device) ? "SIMULATED, the rules of its profile: " : "";
     out += printable(r.device.name) + " (" + printable(r.device.spec) +
            ")\nthe driver states: " + printable(claims_text(r.device)) + "\n\n";
     std::size_t wide_question = 8, wide_verdict = 7;
@@ -132,7 +145,7 @@ std::string probe_text(const probe_report& r)
     j.erase("seed");
     j["quick"] = r.quick;
     j["device"] = {{"kind", r.device.kind}, {"name", json_text(r.device.name)}, {"spec", json_text(r.device.spec)},
-                   {"simulated", r.device.simulated}, {"claims", json::object()}};
+                   {"simulated", is_simulated(r.device)}, {"claims", json::object()}};
     for (const auto& [name, value] : r.device.claims) j["device"]["claims"][name] = json_text(value);
     j["probes"] = json::array();
     for (const auto& p : r.probes) {

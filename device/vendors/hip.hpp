@@ -240,7 +240,7 @@ private:
         std::size_t n = 0;
         std::uint64_t p = 0, handle = 0;
         if (granularity(&n, device) || n == 0) return false;
-        if (n < (std::size_t{2} << 20)) n = std::size_t{2} << 20;    // some state 4 KiB and can only do this: the probe tells
+        n = (n + physical_block - 1) / physical_block * physical_block;    // a smaller one may be stated and not work
         if (reserve(&p, n)) return false;
         bool works = create(&handle, n, device) == 0;
         if (works) {

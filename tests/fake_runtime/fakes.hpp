@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ struct fake_vendor {
         return all;
     }
 };
+
+inline void PrintTo(const fake_vendor& v, std::ostream* to) { *to << v.kind; }
 
 inline const std::vector<fake_vendor>& fake_vendors()
 {
