@@ -16,7 +16,7 @@ namespace vrambench::gpu::inline hip {
 
 inline constexpr const char* vendor_kind = "hip";
 /// Users who are not in the right group get the same answer as machines without a card.
-inline constexpr const char* no_device_hint = " (no AMD card: is there a /dev/kfd, and may this user open it?)";
+inline constexpr const char* no_device_hint = " (no AMD card: is there a /dev/kfd, and may this user open it? --device sim:h200 needs none)";
 
 using unmanaged::clock_holders;
 using unmanaged::management;

@@ -67,7 +67,7 @@ TEST(WalkBlocks, AreSoundEverywhere)
                                 if (HasFatalFailure()) return;
                             }
                     }
-    EXPECT_EQ(walks, 6u * 7 * 3 * 3 * 2 * 7 * 2);
+    EXPECT_EQ(walks, 6u * 8 * 3 * 3 * 2 * 7 * 2);
 }
 
 /// Targets on which experts are multiplied one by one, and dense products go through BLAS.
