@@ -1,6 +1,7 @@
 #include "bench/results_check.hpp"
 
 #include "bench/derive.hpp"
+#include "bench/probe/report.hpp"
 #include "bench/result_file.hpp"
 #include "spec/errors.hpp"
 
@@ -69,14 +70,18 @@ std::uint64_t number_of(const std::vector<environment_fact>& facts, const std::s
     return f == facts.end() ? 0 : f->number;
 }
 
+/// Why nobody can build the program of that commit again; empty where anybody can.
+std::string not_buildable(const std::string& commit)
+{
+    return commit == "unknown" || commit.ends_with("-dirty") ? "commit is " + in_quotes(commit) + ": nobody can build this program again" : "";
+}
+
 /// Enough to do it again: the command, the program's commit, the machine.
 void check_environment(const std::vector<environment_fact>& facts, findings& found)
 {
     for (const char* key : {"program", "version", "commit", "compiler", "host", "os", "kernel", "cpu", "timer"})
         if (text_of(facts, key).empty()) found.push_back(std::string("the environment does not say ") + key);
-    const std::string commit = text_of(facts, "commit");
-    if (commit == "unknown" || commit.ends_with("-dirty"))
-        found.push_back("commit is " + in_quotes(commit) + ": nobody can build this program again");
+    if (const std::string why = not_buildable(text_of(facts, "commit")); !why.empty()) found.push_back(why);
     if (!text_of(facts, "answered_by_stand_in").empty())
         found.push_back("a stand-in answered for the device: its figures are no card's");
 }
@@ -171,19 +176,21 @@ std::string text_at(const json& j, const char* key)
     return found != j.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// A fit has no repetitions from which anything would follow.
-findings findings_in_fit(const json& document)
+/// A fit and a probe's report have no repetitions from which anything would follow: there is something in them, and it says
+/// where it comes from.
+findings findings_in_head(const json& document, const char* contents)
 {
     findings found;
     const auto items_in = [&](const char* key) {
         const auto list = document.find(key);
         return list != document.end() && list->is_array() ? list->size() : 0;
     };
-    if (items_in("cells") == 0) found.push_back("it holds no cells");
+    if (items_in(contents) == 0) found.push_back(std::string("it holds no ") + contents);
     if (items_in("command") < 2) found.push_back("the command is missing");
     const json environment = document.value("environment", json());
     for (const char* key : {"program", "version", "commit", "host"})
         if (text_at(environment, key).empty()) found.push_back(std::string("the environment does not say ") + key);
+    if (const std::string why = not_buildable(text_at(environment, "commit")); !why.empty()) found.push_back(why);
     return found;
 }
 
@@ -200,9 +207,10 @@ std::vector<std::string> findings_in(const json& document)
 {
     const std::string schema = text_at(document, "schema");
     if (schema.empty()) return {"it is not a vrambench result file"};
+    if (schema == probing::report_schema) return findings_in_head(document, "probes");
     if (schema != result_schema) return {"it has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'"};
     const std::string kind = text_at(document, "kind");
-    if (kind == "fit") return findings_in_fit(document);
+    if (kind == "fit") return findings_in_head(document, "cells");
     if (kind != "run") return {"it holds a " + in_quotes(kind) + ", neither a run nor a fit"};
     try {
         const run_document run = run_from_json(document);
@@ -219,13 +227,17 @@ std::vector<std::string> findings_in(const json& document)
 std::vector<std::string> findings_of_place(const json& document, const std::string& folder)
 {
     std::set<std::string> simulated, cards;
-    const auto cells = document.is_object() ? document.find("cells") : document.end();
-    if (cells == document.end() || !cells->is_array()) return {};    // said already
-    for (const json& c : *cells) {
-        const json device = c.is_object() ? c.value("device", json::object()) : json::object();
+    const auto measured_on = [&](const json& owner) {
+        const json device = owner.is_object() ? owner.value("device", json::object()) : json::object();
         const bool on_sim = device.is_object() && device.contains("simulated") && device["simulated"] == true;
         (on_sim ? simulated : cards).insert(text_at(device, "name"));
-    }
+    };
+    const auto cells = document.is_object() ? document.find("cells") : document.end();
+    if (cells != document.end() && cells->is_array())
+        for (const json& c : *cells) measured_on(c);
+    else if (document.is_object() && document.contains("device"))    // a probe's report is of one
+        measured_on(document);
+    if (simulated.empty() && cards.empty()) return {};    // said already
     if (folder == "simulated") {
         if (cards.empty()) return {};
         return {"it was measured on " + in_quotes(*cards.begin()) + " and lies in simulated/, which is for the simulator's results"};

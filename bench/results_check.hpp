@@ -9,7 +9,8 @@
 
 namespace vrambench {
 
-/// One line a finding, none where all is well. `document` is a whole result file of any kind; of a fit only the head is judged.
+/// One line a finding, none where all is well. `document` is a whole result file of any kind; of a fit and of a
+/// probe's report only the head is judged.
 std::vector<std::string> findings_in(const nlohmann::json& document);
 
 /// Findings about the folder below the collection's root in which the file lies ("h200", empty for the root itself):

@@ -141,7 +141,7 @@ std::string probe_text(const probe_report& r)
     head.environment = r.environment;
     head.finished = r.finished;
     json j = head_json(head, "probe");
-    j["schema"] = "vrambench.probe/1";
+    j["schema"] = report_schema;
     j.erase("seed");
     j["quick"] = r.quick;
     j["device"] = {{"kind", r.device.kind}, {"name", json_text(r.device.name)}, {"spec", json_text(r.device.spec)},

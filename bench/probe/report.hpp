@@ -10,6 +10,8 @@
 
 namespace vrambench::probing {
 
+inline constexpr const char* report_schema = "vrambench.probe/1";
+
 struct probe_report {
     std::vector<std::string> command;
     std::vector<environment_fact> environment;

@@ -173,7 +173,7 @@ class List(cli.CommandTest):
     # name: its keys with their defaults, and the unit where there is one
     DEVICES = {"auto": {}, "sim": {"vram": ("profile", "bytes"), "block": ("profile", "bytes"), "pool": ("profile", None),
                                       "marker": ("early", None)},
-               "cuda": {}, "hip": {}}
+               "cuda": {}, "hip": {}, "musa": {}}
     ALLOCATORS = {"direct": {}, "legacy": {"retry": ("none", None)}, "legacy-retry": {},
                   "async": {"threshold": ("max", "bytes"), "retry": ("none", None), "pool": ("own", None)},
                   "vmm": {"handle": ("granularity", "bytes")}, "ideal": {}}
