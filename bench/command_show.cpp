@@ -1,6 +1,7 @@
 #include "bench/call_table.hpp"
 #include "bench/commands.hpp"
 #include "bench/failure_report.hpp"
+#include "bench/noise_table.hpp"
 #include "bench/result_file.hpp"
 #include "bench/table.hpp"
 
@@ -23,18 +24,25 @@ void add_show(CLI::App& app, command& chosen)
     sub->add_flag("--failures", *failures, "a report of each cell that ran out of memory instead, and of each recovery (docs/out-of-memory.md)")
         ->excludes("--markdown")
         ->excludes("--calls");
+    auto noise = std::make_shared<bool>(false);
+    sub->add_flag("--noise", *noise, "how much of a card's noise lies between processes, and how much within one")
+        ->excludes("--markdown")
+        ->excludes("--calls")
+        ->excludes("--failures");
     sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter")
         ->excludes("--calls")
+        ->excludes("--noise")
         ->excludes("--failures");
     sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
                 "  vrambench show run.json --filter 'era=pool-fa-early.*limit:none'    (names as --benchmark_list_tests shows them)");
-    sub->callback([file, markdown, calls, failures, filter, &chosen] {
-        chosen = [file, markdown, calls, failures, filter] {
+    sub->callback([file, markdown, calls, failures, noise, filter, &chosen] {
+        chosen = [file, markdown, calls, failures, noise, filter] {
             const run_document document = read_result(*file);
             table_style style = style_for(STDOUT_FILENO);
             style.filter = *filter;
             std::cout << (*failures   ? failure_report(document)
                           : *calls    ? call_table(document)
+                          : *noise    ? noise_table(document)
                           : *markdown ? markdown_table(document, *filter)
                                       : comparison_table(document, style));
             return 0;

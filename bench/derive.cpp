@@ -178,9 +178,6 @@ phase_metrics derive_phase(const phase_measurement& first, const passes& used, c
     return m;
 }
 
-/// "prefill" of "prefill@4096".
-std::string_view kind_of(std::string_view phase) { return phase.substr(0, phase.find('@')); }
-
 /// Tokens over time of all phases of these names, those at several depths ("decode@4096") together.
 std::optional<estimate> token_rate(const passes& used, std::initializer_list<std::string_view> names)
 {
@@ -195,23 +192,6 @@ std::optional<estimate> token_rate(const passes& used, std::initializer_list<std
         if (tokens == 0) return std::nullopt;
         return ratio(static_cast<double>(tokens), static_cast<double>(time_ps) / 1e12);
     });
-}
-
-/// Time and tokens of the phases that have tokens, all or those of one kind: what is not counted in tokens (a context that is
-/// only replayed in sizes, a warm-up) is not what the traffic costs a token.
-struct token_time {
-    std::int64_t ps = 0;
-    std::uint64_t tokens = 0;
-};
-token_time token_time_of(const std::vector<phase_measurement>& phases, const std::string& kind = {})
-{
-    token_time t;
-    for (const phase_measurement& f : phases) {
-        if (f.tokens == 0 || (!kind.empty() && kind_of(f.name) != kind)) continue;
-        t.ps += f.time_ps;
-        t.tokens += f.tokens;
-    }
-    return t;
 }
 
 std::optional<estimate> added_per_token(const pairing& pairs, const std::string& kind = {})
@@ -433,6 +413,19 @@ pass_metrics derive_pass(const cell& c, const passes& all, const passes& referen
 passes reference_passes(const cell* reference, bool steady) { return reference ? undisturbed(*reference, steady) : passes{}; }
 
 }  // namespace
+
+std::string_view kind_of(std::string_view phase) { return phase.substr(0, phase.find('@')); }
+
+token_time token_time_of(const std::vector<phase_measurement>& phases, const std::string& kind)
+{
+    token_time t;
+    for (const phase_measurement& f : phases) {
+        if (f.tokens == 0 || (!kind.empty() && kind_of(f.name) != kind)) continue;
+        t.ps += f.time_ps;
+        t.tokens += f.tokens;
+    }
+    return t;
+}
 
 cell_metrics derive(const cell& c, const cell* reference)
 {

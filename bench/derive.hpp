@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vrambench {
@@ -109,6 +110,17 @@ bool may_be_reference(const cell& c);
 
 /// The reference for `c`: same device, workload, kernels, kernel scale and mode. Null where the run has none.
 const cell* reference_of(const run_document& run, const cell& c);
+
+/// "prefill" of "prefill@4096".
+std::string_view kind_of(std::string_view phase);
+
+/// Time and tokens of the phases that have tokens, all or those of one kind: what is not counted in tokens (a context that is
+/// only replayed in sizes, a warm-up) is not what the traffic costs a token.
+struct token_time {
+    std::int64_t ps = 0;
+    std::uint64_t tokens = 0;
+};
+token_time token_time_of(const std::vector<phase_measurement>& phases, const std::string& kind = {});
 
 /// For exit codes and tables: completed is best, then unsupported, oom, starved, timeout, crashed, corrupted.
 int severity(status s);

@@ -120,8 +120,9 @@ double idle_of_recovery(const pass_metrics& m)
 /// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
 void add_processes(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
-    cell one{c.id,           c.on,     c.allocator,      c.workload,  c.vram_limit_bytes, c.mode,      c.kernels,
-             c.kernel_scale, c.verify, c.resident_bytes, c.neighbour, c.inject,           c.reference, {}};
+    cell one;    // what derive() asks of a cell
+    one.on = c.on;
+    one.workload = c.workload;
     for (const repetition& r : c.repetitions) {
         if (r.what != role::timed || r.disturbed) continue;
         one.repetitions = {r};
