@@ -87,14 +87,22 @@ private:
 
 void check_writable(const std::string& path) { temporary_file(target_of(path), path); }
 
-void check_replaceable(const std::string& path)
+void check_replaceable(const std::string& path, const char* what)
 {
     check_writable(path);
     std::ifstream file(path, std::ios::binary);
     const std::string held{std::istreambuf_iterator<char>(file), {}};
-    // Results name their schema "vrambench.result/1", traces begin with "vrambench_trace".
-    if (!held.empty() && held.find("\"vrambench") == std::string::npos)
-        cannot_write(path, "it holds something that vrambench did not write; name another file, or remove it");
+    // Every file of ours names itself: results their schema "vrambench.result/1", traces begin with "vrambench_trace".
+    if (!held.empty() && held.find(std::string("\"") + what) == std::string::npos)
+        cannot_write(path, "it holds something else, which would be lost; name another file, or remove it");
+}
+
+void check_not_read(const std::string& path, const std::vector<std::string>& read)
+{
+    for (const std::string& r : read) {
+        std::error_code error;
+        if (fs::equivalent(path, r, error)) cannot_write(path, "it is one of the files that are read; name another");
+    }
 }
 
 void replace_file(const std::string& path, std::string_view contents)

@@ -116,7 +116,7 @@ private:
 int measure_costs(const probe_options& o, const command_line& line)
 {
     calibration_run run(o, line);
-    if (!o.out.empty()) check_replaceable(o.out);
+    if (!o.out.empty()) check_replaceable(o.out, "vrambench.profile");
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     const interrupt_guard interrupt;
     try {

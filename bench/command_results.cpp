@@ -92,7 +92,8 @@ int check(const std::vector<std::string>& paths)
 
 int merge(const std::vector<std::string>& files, const std::string& out, const command_line& line)
 {
-    check_replaceable(out);
+    check_not_read(out, files);
+    check_replaceable(out, "vrambench.result");
     std::vector<result_part> parts;
     for (const std::string& f : files) parts.push_back({f, read_result(f)});
     merged_result merged = merge_results(std::move(parts));

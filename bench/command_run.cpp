@@ -225,12 +225,16 @@ int run(const run_options& o, const command_line& line, const table_maker& table
 
     document.command = line.arguments;
     const std::string out = out_of(o, request, document);
-    check_replaceable(out);
+    check_replaceable(out, "vrambench.result");
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
     print_notes(shown, document);
     if (o.resume && std::filesystem::exists(out))
         shown.note("resuming: " + std::to_string(resume_from(out, plan)) + " repetitions taken from " + printable(out));
     describe_environment(document, plan.device);
+    if (!plan.earlier_commits.empty()) {
+        document.environment.push_back({"earlier_commits", plan.earlier_commits});
+        shown.note("repetitions of an earlier commit of the program stay beside those of this one: " + printable(plan.earlier_commits));
+    }
     if (request.rank) describe_rank(document, *request.rank);
 
     const ending how = measure_until_interrupted(plan, o, request, out, shown);

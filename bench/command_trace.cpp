@@ -42,7 +42,7 @@ struct export_options {
 int export_trace(const export_options& o)
 {
     const auto t = open_named(o.workload, parse_integer(o.seed, "--seed", 0, UINT64_MAX));
-    check_replaceable(o.out);
+    check_replaceable(o.out, "vrambench_trace");
     const trace_summary summary = summarise_telling(*t);
     write_trace(*t, o.out, o.format == "packed" ? trace_format::packed : trace_format::json_lines);
     std::cout << printable(o.out) << ": " << summary.events << " events, "

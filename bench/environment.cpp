@@ -82,13 +82,15 @@ environment_fact whole(std::string key, std::uint64_t value) { return {std::move
 
 }  // namespace
 
+const char* const program_commit = VRAMBENCH_COMMIT;
+
 std::vector<environment_fact> host_environment()
 {
     const host_clock clock = host_clock::counter();    // what times calls on a card
     const timer_figures timer = measure_timer(clock);
     return {text("program", "vrambench"),
             text("version", VRAMBENCH_VERSION),
-            text("commit", VRAMBENCH_COMMIT),
+            text("commit", program_commit),
             text("compiler", compiler()),
             text("build_type", or_unknown(VRAMBENCH_BUILD_TYPE)),
             text("google_benchmark", VRAMBENCH_BENCHMARK_LIBRARY),

@@ -10,6 +10,9 @@
 
 namespace vrambench {
 
+/// Of this program: twelve digits, "-dirty" behind them where it was built with uncommitted changes; "unknown" outside git.
+extern const char* const program_commit;
+
 /// Program, compiler, host and timer. Takes a few milliseconds: the timer is measured.
 std::vector<environment_fact> host_environment();
 

@@ -1,6 +1,7 @@
 #include "bench/measure.hpp"
 
 #include "bench/derive.hpp"
+#include "bench/environment.hpp"
 #include "bench/remote.hpp"
 #include "bench/result_file.hpp"
 #include "bench/runner.hpp"
@@ -248,11 +249,24 @@ ending measure_missing(run_plan& plan, const measure_options& options, result_wr
     return document.finished ? ending::finished : ending::out_of_budget;
 }
 
+/// The commits that made what a file holds, in their order, without the one that goes on with it.
+std::string commits_before(const run_document& before)
+{
+    std::string earlier, last;
+    for (const environment_fact& f : before.environment) {
+        if (f.key == "earlier_commits") earlier = f.text;
+        if (f.key == "commit") last = f.text;
+    }
+    if (last.empty() || last == program_commit || earlier.find(last) != std::string::npos) return earlier;
+    return earlier.empty() ? last : earlier + ", " + last;
+}
+
 }  // namespace
 
 std::uint64_t resume_from(const std::string& path, run_plan& plan)
 {
     run_document before = read_result(path);
+    plan.earlier_commits = commits_before(before);
     if (!before.environments.empty())
         throw input_error("--resume: " + in_quotes(path) + " is a merged file; go on with one of its parts");
     check_all_planned(before, plan.document, path);

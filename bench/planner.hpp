@@ -48,6 +48,7 @@ struct run_plan {
     std::uint64_t repetitions = 1;               ///< of every cell; with a rule the most
     std::optional<stop_rule> stop;               ///< cells that are settled by it are not measured again
     std::optional<std::uint64_t> budget_ms;
+    std::string earlier_commits;                 ///< of the program, whose repetitions a resumed file holds too: "a, b"; empty: none
 };
 
 /// Throws input_error for anything that cannot be understood or is not there.

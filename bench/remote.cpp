@@ -139,7 +139,8 @@ std::pair<device_info, std::optional<card_rates>> ask(const device_choice& choic
     const json request{{"protocol", protocol}, {"device", choice.spec}, {"measure", measure}};
     const child_result r = run_child(answering_program(), {"child", "info"}, request.dump(), std::chrono::seconds(60), nullptr);
     if (r.how != child_result::end::answered)
-        throw input_error(r.last_words.empty() ? choice.spec + ": " + without_answer(r, role::timed, std::chrono::seconds(60)).cold.result.message
+        throw input_error(r.last_words.empty() ? choice.spec + ": the process that asks it ended without an answer: " +
+                                                     without_answer(r, role::timed, std::chrono::seconds(60)).cold.result.message
                                                : r.last_words);
     try {
         const json j = json::parse(r.answer);

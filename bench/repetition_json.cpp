@@ -219,6 +219,19 @@ void read_times(const json& j, pass_measurement& p)
     p.reserved_byte_ps = double_from(j.at("reserved_byte_ps"));
 }
 
+/// No comparison may be made of times that cannot be: below zero (but for those that are not known), a phase longer than its pass,
+/// weeks.
+void check_times(std::int64_t pass_ps, const std::vector<phase_measurement>& phases)
+{
+    constexpr std::int64_t longest_ps = std::int64_t{1} << 61;    // 26 days, and sums of two still fit
+    std::int64_t sum = 0;
+    for (const phase_measurement& f : phases) {
+        if (f.time_ps < 0 || f.time_ps > longest_ps) throw input_error("phase " + in_quotes(f.name) + " takes an impossible time");
+        sum = std::min(sum + f.time_ps, longest_ps);
+    }
+    if (pass_ps > longest_ps || (pass_ps >= 0 && sum > pass_ps)) throw input_error("a pass takes an impossible time");
+}
+
 void read_raw(const json& j, pass_measurement& p)
 {
     read(j, "events", p.events);
@@ -237,6 +250,7 @@ void read_raw(const json& j, pass_measurement& p)
     read(j, "cached_blocks_bytes", p.cached_blocks);
     if (j.contains("time_ps")) read_times(j, p);
     else p.forget_times();
+    check_times(p.time_ps, p.phases);
     read_if_there(j, "idle_reserved_bytes", p.idle_reserved_bytes);
     read_if_there(j, "unsplit_calls", p.unsplit_calls);
     read_if_there(j, "stated_kernels", p.activity.stated_kernels);
@@ -328,6 +342,7 @@ reference_measurement reference_from(const json& j)
     read(j, "busy_ps", m.activity.busy_ps);
     read(j, "empty_queue_ps", m.activity.empty_queue_ps);
     read(j, "span_ps", m.activity.span_ps);
+    check_times(m.time_ps, m.phases);
     return m;
 }
 

@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <set>
+#include <utility>
 
 namespace vrambench {
 
@@ -381,6 +383,9 @@ run_document run_from_json(const json& j)
     if (const auto found = j.find("environments"); found != j.end()) run.environments = environments_from(*found);
     for (const json& c : j.at("cells")) run.cells.push_back(cell_from(c));
     check_environments(run);
+    std::set<std::pair<std::string, std::uint64_t>> ids;
+    for (const cell& c : run.cells)
+        if (!ids.emplace(c.id, c.environment.value_or(0)).second) throw input_error("cell " + printable(c.id) + " is there twice");
     return run;
 }
 

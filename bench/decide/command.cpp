@@ -64,7 +64,10 @@ int run(const options& o)
     question q;
     q.require = parse_requirements(split_words(o.require));
     if (!o.costs.empty()) q.costs = driver_costs{o.costs, sim::load_profile(o.costs)};
-    if (!o.out.empty()) check_writable(o.out);
+    if (!o.out.empty()) {
+        check_not_read(o.out, o.files);
+        check_writable(o.out);
+    }
     std::vector<platform> platforms = gather(read_inputs(o.files));
     if (!o.filter.empty()) keep_only(platforms, o.filter);
     weigh(platforms, o.weights);
@@ -100,7 +103,7 @@ void add_recommend(CLI::App& app, command& chosen)
                 "calls, limits, and the break-even that a probe settles. docs/deciding.md is the method.\n\n"
                 "Examples:\n"
                 "  vrambench recommend results/h200/2026-11-30-default.json\n"
-                "  vrambench recommend results/h200/*.json --require completes --weights 'kv=q8_0=3' --format markdown\n"
+                "  vrambench recommend results/h200/*decide*.json --require completes --weights 'kv=q8_0=3' --format markdown\n"
                 "  vrambench recommend mycard.json --require limit=1GiB,safe");
     sub->callback([o, &chosen] { chosen = [o] { return decide::run(*o); }; });
 }

@@ -260,9 +260,12 @@ private:
     std::map<std::string, std::size_t> situations_, allocators_;
 };
 
-/// What should be the same in all files of a platform.
+/// What should be the same in all files of a platform, and what was not measured to its end.
 void note_differences(platform& p, const std::vector<run_file>& files)
 {
+    for (const run_file& f : files)
+        if (!f.run.finished && std::find(p.files.begin(), p.files.end(), f.path) != p.files.end())
+            p.notes.push_back(f.path + " is not finished: some of its repetitions were not run");
     for (const auto& [key, what] :
          {std::pair{"commit", "commits of the program"}, std::pair{"cpu", "host processors"}, std::pair{"os", "systems"}}) {
         std::set<std::string> values;

@@ -211,7 +211,7 @@ int search(const options& o, const command_line& line)
     document d = make_document(o, r);
     d.head.command = line.arguments;
     const std::string out = o.run.out.empty() ? default_out(d.head) : o.run.out;
-    check_replaceable(out);
+    check_replaceable(out, "vrambench.result");
     describe_environment(d.head, d.device);
 
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));

@@ -2,8 +2,14 @@
 
 namespace vrambench::probing {
 
+void need_times(const device& dev)
+{
+    if (!dev.info().times_known) throw unsupported_error("no times are known of this device");
+}
+
 void pass_time(device& dev, std::int64_t ps)
 {
+    need_times(dev);
     const std::int64_t until = dev.clock().now_ps() + ps;
     while (dev.clock().now_ps() < until) dev.query_memory();    // on the simulator time passes in calls
 }

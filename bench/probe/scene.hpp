@@ -15,6 +15,8 @@ namespace vrambench::probing {
 
 inline constexpr std::int64_t millisecond_ps = 1'000'000'000;
 
+/// Throws unsupported_error where the device knows no times (a simulated card whose costs nobody has measured).
+void need_times(const device& dev);
 /// Lets time pass on the host without a call that could complete anything.
 void pass_time(device& dev, std::int64_t ps);
 /// Lets the device rest until the driver has cleaned what was given back (docs/calibration.md), and synchronises.

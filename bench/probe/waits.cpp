@@ -54,6 +54,7 @@ answer judge(std::vector<timing> tries)
 template <class Before, class Call, class After>
 answer ask_call(session& s, std::uint64_t bytes, Before before, Call call, After after)
 {
+    need_times(s.dev);
     std::vector<timing> tries;
     const int n = s.quick ? 3 : 7;
     for (int i = 0; i <= n; ++i) {

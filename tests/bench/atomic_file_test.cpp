@@ -70,18 +70,23 @@ TEST_F(atomic_file, checks_without_a_trace)
 TEST_F(atomic_file, spares_what_is_not_ours)
 {
     replace_file(folder_ / "notes.txt", "bought milk");
-    EXPECT_THAT(error_of([&] { check_replaceable(folder_ / "notes.txt"); }), HasSubstr("did not write"));
+    EXPECT_THAT(error_of([&] { check_replaceable(folder_ / "notes.txt", "vrambench.result"); }), HasSubstr("would be lost"));
     EXPECT_EQ(read_file(folder_ / "notes.txt"), "bought milk");
     replace_file(folder_ / "result.json", R"({"cells": [], "schema": "vrambench.result/1"})");
     replace_file(folder_ / "trace.jsonl", R"({"vrambench_trace":1})");
     replace_file(folder_ / "empty", "");
-    for (const char* ours : {"result.json", "trace.jsonl", "empty", "new"}) check_replaceable(folder_ / ours);
+    for (const char* ours : {"result.json", "empty", "new"}) check_replaceable(folder_ / ours, "vrambench.result");
+    check_replaceable(folder_ / "trace.jsonl", "vrambench_trace");
+    EXPECT_THAT(error_of([&] { check_replaceable(folder_ / "trace.jsonl", "vrambench.result"); }), HasSubstr("would be lost"));
+    EXPECT_THAT(error_of([&] { check_not_read(folder_ / "result.json", {folder_ / "empty", folder_ / "." / "result.json"}); }),
+                HasSubstr("one of the files that are read"));
+    check_not_read(folder_ / "new", {folder_ / "result.json"});
     EXPECT_EQ(files(), 4);
 }
 
 TEST_F(atomic_file, refuses_what_it_cannot_replace)
 {
-    for (const auto& call : {std::function<void(const std::string&)>(check_replaceable),
+    for (const auto& call : {std::function<void(const std::string&)>([](const std::string& p) { check_replaceable(p, "vrambench.result"); }),
                              std::function<void(const std::string&)>([](const std::string& p) { replace_file(p, "x"); })}) {
         EXPECT_THAT(error_of([&] { call(folder_ / "no" / "such" / "folder.json"); }), HasSubstr("No such file or directory"));
         EXPECT_THAT(error_of([&] { call(folder_); }), HasSubstr("it is a folder"));
