@@ -7,6 +7,11 @@
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include <unistd.h>
+
 namespace vrambench {
 
 namespace {
@@ -46,15 +51,25 @@ const entry& auto_entry()
     return e;
 }
 
-/// A vendor's back end: `open` is null where it is not compiled in.
+/// A vendor's back end: `open` is null where it is not compiled in. Where its driver is loaded, one of `driver_files` is there; none:
+/// that is not known.
 struct back_end {
     gpu::opener* open;
     entry about;
+    std::vector<const char*> driver_files;
 };
 
-back_end make_back_end(const std::string& kind, const std::string& card, gpu::opener* open)
+back_end make_back_end(const std::string& kind, const std::string& card, gpu::opener* open, std::vector<const char*> driver_files = {})
 {
-    return {open, {kind, card + (open ? "" : " (not in this build)"), "", {}, "N, the device's number, from 0"}};
+    return {open, {kind, card + (open ? "" : " (not in this build)"), "", {}, "N, the device's number, from 0"}, std::move(driver_files)};
+}
+
+/// Whether asking is worth its time, which is up to some tenths of a second where the vendor's runtime is loaded for it.
+bool may_answer(const back_end& b)
+{
+    return b.open && (b.driver_files.empty() || std::any_of(b.driver_files.begin(), b.driver_files.end(), [](const char* file) {
+                          return ::access(file, F_OK) == 0;
+                      }));
 }
 
 /// In the order in which `auto` asks them.
@@ -70,7 +85,9 @@ const std::vector<back_end>& back_ends()
 #if defined(VRAMBENCH_HAVE_MUSA)
     musa = gpu::musa::open;
 #endif
-    static const std::vector<back_end> all = {make_back_end("cuda", "an NVIDIA GPU", cuda), make_back_end("hip", "an AMD GPU", hip),
+    // AMD's driver; in WSL, Windows'.
+    static const std::vector<back_end> all = {make_back_end("cuda", "an NVIDIA GPU", cuda),
+                                              make_back_end("hip", "an AMD GPU", hip, {"/dev/kfd", "/dev/dxg"}),
                                               make_back_end("musa", "a Moore Threads GPU", musa)};
     return all;
 }
@@ -173,7 +190,7 @@ std::vector<std::string> gpu_kinds()
 {
     std::vector<std::string> kinds;
     for (const auto& b : back_ends())
-        if (b.open) kinds.push_back(b.about.name);
+        if (may_answer(b)) kinds.push_back(b.about.name);
     return kinds;
 }
 

@@ -48,7 +48,7 @@ struct device_options {
 
 const std::vector<const entry*>& device_entries();
 
-/// Kinds of GPU that this build can open ("cuda", "hip"), in the order in which `auto` asks them.
+/// Kinds of GPU ("cuda", "hip") in the order in which `auto` asks them: of this build, less those without a driver here.
 std::vector<std::string> gpu_kinds();
 
 /// Understands a spec, without touching a GPU: whether a GPU answers is found out by opening it, in a child process. `auto`
