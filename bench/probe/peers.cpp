@@ -15,14 +15,14 @@ constexpr std::uint64_t copied = 32 * MiB;       // more than a driver stages at
 
 answer judge(const peer_trial& t)
 {
-    const std::string block = human_size(copied);
-    const std::string arrives = "a block of " + block + (t.stated ? " arrives intact, access enabled" : " arrives intact all the same");
     const std::string stated = t.stated ? "stated, but " : "not stated, and ";
-    const std::string wrong = std::to_string(t.wrong_words) + " of " + std::to_string(copied / sizeof(std::uint64_t)) + " words are wrong in a copy of " + block;
-    if (t.wrong_words) return {stated + "the copy arrives wrong", level::broken, wrong};
+    const std::string words = std::to_string(t.wrong_words) + " of " + std::to_string(copied / sizeof(std::uint64_t)) + " words";
+    if (t.wrong_words) return {stated + "the copy arrives wrong", level::broken, words + " are wrong in a copy of " + human_size(copied)};
     if (!t.copy_refused.empty()) return {stated + "a copy fails", level::broken, t.copy_refused};
     if (!t.access_refused.empty()) return {"stated, but cannot be enabled", level::broken, t.access_refused};
-    return t.stated ? answer{"works", level::fine, arrives} : answer{"not stated", level::open, arrives};
+    const std::string intact = "a copy of " + human_size(copied) + " arrives intact";
+    if (!t.stated) return {"not stated", level::open, intact + " all the same"};
+    return {"works", level::fine, intact + ", with access enabled"};
 }
 
 int device_count(const device_info& info)

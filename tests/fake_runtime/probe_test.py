@@ -61,11 +61,12 @@ class Probe(cli.CommandTest):
             return {i: f["verdict"] for i, f in self.findings(f"devices={devices}{more}", "--only", "peers").items()}
 
         self.assertEqual(peers(1), {"peers.access": "not supported"})
-        self.assertEqual(peers(2), {"peers.0-to-1": "works", "peers.1-to-0": "works"})
         self.assertEqual(len(peers(5)), 12)
-        self.assertEqual(peers(2, ";fail=DeviceEnablePeerAccess:1+:801"), dict.fromkeys(("peers.0-to-1", "peers.1-to-0"), "stated, but cannot be enabled"))
-        self.assertEqual(peers(2, ";defects=peer-copy-wrong"), dict.fromkeys(("peers.0-to-1", "peers.1-to-0"), "stated, but the copy arrives wrong"))
-        self.assertEqual(peers(2, ";fail=MemcpyPeer:1+:801"), dict.fromkeys(("peers.0-to-1", "peers.1-to-0"), "stated, but a copy fails"))
+        for setting, verdict in {"": "works", ";defects=peer-copy-wrong": "stated, but the copy arrives wrong",
+                                 ";fail=DeviceEnablePeerAccess:1+:801": "stated, but cannot be enabled",
+                                 ";fail=MemcpyPeer:1+:801": "stated, but a copy fails"}.items():
+            with self.subTest(setting):
+                self.assertEqual(peers(2, setting), {"peers.0-to-1": verdict, "peers.1-to-0": verdict})
 
 
 if __name__ == "__main__":
