@@ -85,9 +85,8 @@ std::vector<std::uint64_t> pattern(int from, std::uint64_t bytes)
 
 void copy_over(peer_trial& t, int to, int from, std::uint64_t bytes)
 {
-    const std::vector<std::uint64_t> sent = pattern(from, bytes);
-    std::vector<std::uint64_t> arrived(sent.size());
     const block_on source(from, bytes);
+    const std::vector<std::uint64_t> sent = pattern(from, bytes);
     check(driver_call::launch, copy_in(source.get(), sent.data(), bytes));
     check(driver_call::sync, device_sync());
     const block_on target(to, bytes);
@@ -96,6 +95,7 @@ void copy_over(peer_trial& t, int to, int from, std::uint64_t bytes)
     t.copy_refused = refusal("the copy", copy_peer(target.get(), to, source.get(), from, bytes));
     if (!t.copy_refused.empty()) return;
     check(driver_call::sync, device_sync());
+    std::vector<std::uint64_t> arrived(sent.size());
     check(driver_call::launch, copy_out(arrived.data(), target.get(), bytes));
     for (std::size_t i = 0; i < sent.size(); ++i) t.wrong_words += arrived[i] != sent[i];
 }
