@@ -99,6 +99,14 @@ struct card_rates {
 /// facts say so.
 void use_rates(device_info& info, const card_rates& rates);
 
+/// What was found between two devices of one runtime, of which `to` uses memory of `from`.
+struct peer_trial {
+    bool stated = false;                     ///< the driver says that access is possible
+    std::string access_refused;              ///< where it is stated: why it could not be enabled, one line; else empty
+    std::string copy_refused;                ///< why a block could not be copied over, one line; else empty
+    std::uint64_t wrong_words = 0;           ///< of 8 bytes each, in the block that was copied over
+};
+
 /// How a card's clocks stand, as its vendor's management library says.
 struct card_condition {
     std::uint64_t sm_mhz = 0, memory_mhz = 0;
@@ -200,6 +208,13 @@ public:
     virtual void copy(device_ptr /*to*/, device_ptr /*from*/, std::uint64_t /*bytes*/)
     {
         throw unsupported_error("the device offers no copies");
+    }
+    /// Copies a patterned block of `bytes` from device `from` to device `to`, both by their numbers in this device's runtime, with
+    /// peer access enabled where the driver states it, and compares. Opens both devices and keeps none of their memory. Throws
+    /// unsupported_error where one cannot be used or has not the bytes. Not a trace's call, and not counted.
+    virtual peer_trial try_peer(int /*to*/, int /*from*/, std::uint64_t /*bytes*/)
+    {
+        throw unsupported_error("the device has no peers");
     }
     virtual void capture_begin(stream_id stream) = 0;           ///< launches on the stream are recorded, not executed
     virtual void capture_end(stream_id stream, graph_id graph) = 0;

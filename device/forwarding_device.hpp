@@ -45,6 +45,7 @@ public:
         inner_->launch(stream, picoseconds, accesses);
     }
     void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override { inner_->copy(to, from, bytes); }
+    peer_trial try_peer(int to, int from, std::uint64_t bytes) override { return inner_->try_peer(to, from, bytes); }
     void capture_begin(stream_id stream) override { inner_->capture_begin(stream); }
     void capture_end(stream_id stream, graph_id graph) override { inner_->capture_end(stream, graph); }
     void graph_launch(graph_id graph, stream_id stream) override { inner_->graph_launch(graph, stream); }

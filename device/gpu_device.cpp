@@ -1,5 +1,6 @@
 #include "device/gpu_device.hpp"
 
+#include "device/gpu_peers.hpp"
 #include "device/gpu_rates.hpp"
 #include "device/kernels_launch.hpp"
 #include "device/launch_log.hpp"
@@ -120,6 +121,7 @@ public:
 
     void launch(stream_id stream, std::int64_t picoseconds, std::span<const kernel_access> accesses) override;
     void copy(device_ptr to, device_ptr from, std::uint64_t bytes) override;
+    peer_trial try_peer(int to, int from, std::uint64_t bytes) override;
     void capture_begin(stream_id stream) override;
     void capture_end(stream_id stream, graph_id graph) override;
     void graph_launch(graph_id graph, stream_id stream) override;
@@ -679,6 +681,15 @@ void gpu_device::copy(device_ptr to, device_ptr from, std::uint64_t bytes)
     check(driver_call::sync, device_sync());
     check(driver_call::launch, copy_within(pointer(to), pointer(from), bytes));
     check(driver_call::sync, device_sync());
+}
+
+peer_trial gpu_device::try_peer(int to, int from, std::uint64_t bytes)
+{
+    const struct back_to_own {
+        int ordinal;
+        ~back_to_own() { select_device(ordinal); }
+    } back{ordinal_};
+    return VRAMBENCH_VENDOR::try_peer(to, from, bytes);
 }
 
 // -- measurement

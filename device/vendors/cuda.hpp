@@ -109,6 +109,13 @@ inline int free_memory(std::size_t* free, std::size_t* total) { return cudaMemGe
 inline int fill(void* p, int value, std::size_t n) { return cudaMemset(p, value, n); }
 inline int copy_within(void* to, const void* from, std::size_t n) { return cudaMemcpy(to, from, n, cudaMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return cudaMemcpy(host, device, n, cudaMemcpyDeviceToHost); }
+inline int copy_in(void* device, const void* host, std::size_t n) { return cudaMemcpy(device, host, n, cudaMemcpyHostToDevice); }
+
+// -- peers: `to` uses memory of `from`; access is that of the selected device
+inline int can_access_peer(int* yes, int to, int from) { return cudaDeviceCanAccessPeer(yes, to, from); }
+inline int enable_peer(int from) { return cudaDeviceEnablePeerAccess(from, 0); }
+inline int disable_peer(int from) { return cudaDeviceDisablePeerAccess(from); }
+inline int copy_peer(void* p, int to, const void* q, int from, std::size_t n) { return cudaMemcpyPeer(p, to, q, from, n); }
 
 // -- stream-ordered memory
 inline int pool_create(pool_t* p, int device)

@@ -126,6 +126,13 @@ inline int free_memory(std::size_t* free, std::size_t* total) { return hipMemGet
 inline int fill(void* p, int value, std::size_t n) { return hipMemset(p, value, n); }
 inline int copy_within(void* to, const void* from, std::size_t n) { return hipMemcpy(to, from, n, hipMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return hipMemcpy(host, device, n, hipMemcpyDeviceToHost); }
+inline int copy_in(void* device, const void* host, std::size_t n) { return hipMemcpy(device, host, n, hipMemcpyHostToDevice); }
+
+// -- peers: `to` uses memory of `from`; access is that of the selected device
+inline int can_access_peer(int* yes, int to, int from) { return hipDeviceCanAccessPeer(yes, to, from); }
+inline int enable_peer(int from) { return hipDeviceEnablePeerAccess(from, 0); }
+inline int disable_peer(int from) { return hipDeviceDisablePeerAccess(from); }
+inline int copy_peer(void* p, int to, const void* q, int from, std::size_t n) { return hipMemcpyPeer(p, to, q, from, n); }
 
 // -- stream-ordered memory
 inline int pool_create(pool_t* p, int device)

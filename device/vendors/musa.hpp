@@ -101,6 +101,13 @@ inline int free_memory(std::size_t* free, std::size_t* total) { return musaMemGe
 inline int fill(void* p, int value, std::size_t n) { return musaMemset(p, value, n); }
 inline int copy_within(void* to, const void* from, std::size_t n) { return musaMemcpy(to, from, n, musaMemcpyDeviceToDevice); }
 inline int copy_out(void* host, const void* device, std::size_t n) { return musaMemcpy(host, device, n, musaMemcpyDeviceToHost); }
+inline int copy_in(void* device, const void* host, std::size_t n) { return musaMemcpy(device, host, n, musaMemcpyHostToDevice); }
+
+// -- peers: `to` uses memory of `from`; access is that of the selected device
+inline int can_access_peer(int* yes, int to, int from) { return musaDeviceCanAccessPeer(yes, to, from); }
+inline int enable_peer(int from) { return musaDeviceEnablePeerAccess(from, 0); }
+inline int disable_peer(int from) { return musaDeviceDisablePeerAccess(from); }
+inline int copy_peer(void* p, int to, const void* q, int from, std::size_t n) { return musaMemcpyPeer(p, to, q, from, n); }
 
 // -- stream-ordered memory: none
 inline constexpr int no_pools = static_cast<int>(musaErrorNotSupported);

@@ -3,6 +3,7 @@
 #include "bench/probe/probe.hpp"
 #include "bench/probe/probes.hpp"
 #include "bench/probe/summary.hpp"
+#include "device/forwarding_device.hpp"
 #include "device/registry.hpp"
 #include "spec/errors.hpp"
 #include "tests/defects/defective_device.hpp"
@@ -217,6 +218,56 @@ TEST(probe, a_lost_device_ends_the_probe_and_keeps_what_was_found)
     ASSERT_EQ(r.findings.size(), 1u) << "nothing is asked of a device that answers nothing";
     EXPECT_FALSE(r.ended);
     EXPECT_THAT(first_defect(r.findings), HasSubstr("malloc that fails: fails: "));
+}
+
+// -- peers
+
+/// A simulated device that says that it has a neighbour, and of it what a test wants.
+class device_with_neighbour final : public forwarding_device {
+public:
+    explicit device_with_neighbour(const peer_trial& found) : forwarding_device(simulated()), info_(inner().info()), found_(found)
+    {
+        info_.facts["devices"] = "2";
+    }
+    const device_info& info() const override { return info_; }
+    peer_trial try_peer(int, int, std::uint64_t) override { return found_; }
+
+private:
+    device_info info_;
+    peer_trial found_;
+};
+
+answer of_a_neighbour(const peer_trial& found)
+{
+    device_with_neighbour dev(found);
+    const process_report r = run_probe(find_probe("peers"), dev, false);
+    EXPECT_EQ(r.findings.size(), 2u);    // each from the other
+    return r.findings.front().found;
+}
+
+TEST(probe_peers, what_was_found_is_held_against_what_is_stated)
+{
+    const auto verdict = [](const peer_trial& found) {
+        const answer a = of_a_neighbour(found);
+        return std::pair{a.verdict, a.how};
+    };
+    EXPECT_EQ(verdict({.stated = true}), std::pair(std::string("works"), level::fine));
+    EXPECT_EQ(verdict({.stated = false}), std::pair(std::string("not stated"), level::open));
+    EXPECT_EQ(verdict({.stated = true, .access_refused = "why"}), std::pair(std::string("stated, but cannot be enabled"), level::broken));
+    EXPECT_EQ(verdict({.stated = true, .copy_refused = "why"}), std::pair(std::string("stated, but a copy fails"), level::broken));
+    EXPECT_EQ(verdict({.stated = true, .wrong_words = 3}), std::pair(std::string("stated, but the copy arrives wrong"), level::broken));
+    EXPECT_EQ(verdict({.stated = false, .wrong_words = 3}), std::pair(std::string("not stated, and the copy arrives wrong"), level::broken));
+    EXPECT_THAT(of_a_neighbour({.stated = true, .wrong_words = 3}).evidence, HasSubstr("3 of 4194304 words"));
+    EXPECT_EQ(of_a_neighbour({.stated = true, .access_refused = "why"}).evidence, "why");
+}
+
+TEST(probe_peers, one_device_has_none)
+{
+    const auto dev = simulated();
+    const process_report r = run_probe(find_probe("peers"), *dev, false);
+    ASSERT_EQ(r.findings.size(), 1u);
+    EXPECT_EQ(r.findings[0].found.evidence, "there is one device");
+    EXPECT_EQ(r.findings[0].found.how, level::open);
 }
 
 // -- several processes together

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 GOAL = 0.90
-SOURCES = ("gpu_device.cpp", "gpu_rates.cpp", "vendors/cuda.hpp", "vendors/hip.hpp")
+SOURCES = ("gpu_device.cpp", "gpu_peers.cpp", "gpu_rates.cpp", "vendors/cuda.hpp", "vendors/hip.hpp")
 
 
 def executed_lines(notes):

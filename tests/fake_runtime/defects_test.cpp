@@ -138,6 +138,8 @@ bool handle_forgets(device& d)
     return loses_contents(d, at, n, [&] { d.unmap(at, n), d.map(at, n, h), d.set_access(at, n); });
 }
 
+bool peer_copy_is_wrong(device& d) { return d.try_peer(0, 1, 4 * MiB).wrong_words != 0; }
+
 /// Whether the call lets a kernel of 300 ms end, by the real clock.
 bool waits(device& d, const std::function<void(device&)>& prepare, const std::function<void(device&)>& call)
 {
@@ -174,6 +176,7 @@ const std::vector<question>& questions()
         {"release-leaks", release_leaks},
         {"unmap-hits-neighbour", unmap_hits_neighbour},
         {"handle-forgets", handle_forgets},
+        {"peer-copy-wrong", peer_copy_is_wrong},
         {"malloc-waits", [](device& d) { return waits(d, [](device&) {}, [](device& x) { x.malloc(4 * MiB); }); }},
         {"malloc-async-waits", [=](device& d) { return waits(d, with_pool, [](device& x) { x.malloc_async(MiB, pool, 0); }); }},
         {"free-async-waits", [=](device& d) { return waits(d, with_pool, [](device& x) { x.free_async(block, 0); }); }},
@@ -195,10 +198,11 @@ TEST_P(fake_defects, each_shows_and_none_without_its_switch)
     std::size_t asked = 0;
     for (const auto& q : questions()) {
         SCOPED_TRACE(q.name);
-        const std::string pace = std::string(q.name).ends_with("-waits") ? "pace=1" : "pace=0";
-        set(pace);
+        std::string setting = std::string(q.name).ends_with("-waits") ? "pace=1" : "pace=0";
+        if (std::string(q.name).starts_with("peer-")) setting += ";devices=2";
+        set(setting);
         EXPECT_FALSE(q.is_bad(*open()));
-        set(pace);
+        set(setting);
         const auto d = open();    // without the defect, which the device's own first calls would meet
         vendor().arm(("defects=" + std::string(q.name)).c_str());
         EXPECT_TRUE(q.is_bad(*d));

@@ -135,11 +135,37 @@ gpu_error GPU(Memset)(void* p, int value, std::size_t n)
         std::memset(p, value, std::min(n, largest_fill));
     });
 }
-gpu_error GPU(Memcpy)(void* to, const void* from, std::size_t n, gpu_copy_kind)
+gpu_error GPU(Memcpy)(void* to, const void* from, std::size_t n, gpu_copy_kind kind)
 {
     return call("Memcpy", [&] {
-        if (!r().current().may_touch(number(from), n)) throw refused{invalid_value};
+        if (!r().current().may_touch(kind == to_device ? number(to) : number(from), n)) throw refused{invalid_value};
         std::memcpy(to, from, n);
+    });
+}
+
+// -- peers: all cards reach each other
+
+gpu_error GPU(DeviceCanAccessPeer)(int* yes, int to, int from)
+{
+    return question("DeviceCanAccessPeer", [&] { *yes = &r().at(to) != &r().at(from); });
+}
+gpu_error GPU(DeviceEnablePeerAccess)(int from, unsigned)
+{
+    return call("DeviceEnablePeerAccess", [&] {
+        if (!r().current().enable_peer(from)) throw refused{vrambench::fake::peer_already_enabled};
+    });
+}
+gpu_error GPU(DeviceDisablePeerAccess)(int from)
+{
+    return call("DeviceDisablePeerAccess", [&] {
+        if (!r().current().disable_peer(from)) throw refused{vrambench::fake::peer_not_enabled};
+    });
+}
+gpu_error GPU(MemcpyPeer)(void* to, int to_card, const void* from, int from_card, std::size_t n)
+{
+    return call("MemcpyPeer", [&] {
+        if (!r().at(to_card).may_touch(number(to), n) || !r().at(from_card).may_touch(number(from), n)) throw refused{invalid_value};
+        std::memcpy(to, from, r().how().has("peer-copy-wrong") ? n / 2 : n);
     });
 }
 

@@ -12,13 +12,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace vrambench::fake {
 
 inline constexpr int out_of_memory = 2, invalid_value = 1, no_device = 100, invalid_device = 101, illegal_access = 700,
-                     not_supported = 801, no_host_kernel = 500;
+                     not_supported = 801, no_host_kernel = 500,
+                     peer_already_enabled = 704, peer_not_enabled = 705;
 
 /// A call that a driver refuses.
 struct refused {
@@ -80,6 +82,9 @@ public:
     /// The error that ends everything on this card; 0: none yet.
     int broken() const { return broken_; }
     void break_for_good(int code) { broken_ = code; }
+    /// Access to memory of another card; false where it was enabled, or not, before.
+    bool enable_peer(int ordinal) { return peers_.insert(ordinal).second; }
+    bool disable_peer(int ordinal) { return peers_.erase(ordinal) != 0; }
     bool may_touch(std::uint64_t p, std::uint64_t bytes) const { return accessible_.covers(p, bytes); }
 
 private:
@@ -144,6 +149,7 @@ private:
     launches captured_;
     graph_id next_graph_ = 0;
     std::map<graph_id, captured_graph> graphs_;
+    std::set<int> peers_;                    ///< the cards whose memory it was given access to
     int broken_ = 0;
 };
 

@@ -271,6 +271,55 @@ TEST_P(gpu_device_over, without_virtual_memory_there_is_no_granularity)
     EXPECT_EQ(open()->info().vmm_granularity, 0u);
 }
 
+TEST_P(gpu_device_over, peers_are_tried_and_leave_nothing)
+{
+    set("devices=2");
+    const auto second = open_device(choose_device(std::string(vendor().kind) + ":1"), {});
+    const std::uint64_t before = second->query_memory().free_bytes;
+    for (const auto& [to, from] : {std::pair{0, 1}, std::pair{1, 0}, std::pair{1, 0}}) {    // access is given back, and had again
+        const peer_trial t = second->try_peer(to, from, MiB);
+        EXPECT_TRUE(t.stated);
+        EXPECT_EQ(t.access_refused + t.copy_refused, "");
+        EXPECT_EQ(t.wrong_words, 0u);
+        EXPECT_EQ(second->query_memory().free_bytes, before);    // of the second: it is selected again
+    }
+    EXPECT_FALSE(second->try_peer(1, 1, MiB).stated);    // a device is no peer of itself
+    EXPECT_THAT(refusal_of([&] { second->try_peer(0, 1, TiB); }), HasSubstr("device 1 has no 1024.00 GiB free"));
+    EXPECT_EQ(second->query_memory().free_bytes, before);
+}
+
+/// What is refused is said, or thrown with its code; nothing is kept on the way out.
+TEST_P(gpu_device_over, a_failure_at_every_call_between_peers)
+{
+    set("devices=2");
+    const auto d = open();
+    const std::uint64_t before = d->query_memory().free_bytes;
+    const std::size_t opened = vendor().lines("calls").size();
+    d->try_peer(0, 1, MiB);
+    std::vector<std::string> calls = vendor().lines("calls");
+    calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(opened));
+    std::map<std::string, int> heard;
+    while (calls.back() != "Memcpy") calls.pop_back();    // what follows gives back
+    for (std::size_t n = 1; n <= calls.size(); ++n) {
+        SCOPED_TRACE("call " + std::to_string(n) + ", " + calls[n - 1]);
+        vendor().arm(("fail=any:" + std::to_string(n) + ":" + std::to_string(odd_code)).c_str());
+        try {
+            const peer_trial t = d->try_peer(0, 1, MiB);
+            if (!t.access_refused.empty() || !t.copy_refused.empty()) ++heard[calls[n - 1]];
+            EXPECT_EQ(t.wrong_words, 0u);
+        } catch (const device_error& e) {
+            EXPECT_EQ(e.code(), odd_code);
+            ++heard[calls[n - 1]];
+        } catch (const unsupported_error& e) {
+            EXPECT_THAT(e.what(), HasSubstr("cannot be used"));
+            ++heard[calls[n - 1]];
+        }
+        EXPECT_EQ(d->query_memory().free_bytes, before);
+    }
+    for (const char* c : {"DeviceCanAccessPeer", "SetDevice", "DeviceEnablePeerAccess", "Malloc", "Memcpy", "Memset", "MemcpyPeer", "DeviceSynchronize"})
+        EXPECT_GT(heard[c], 0) << c;
+}
+
 /// Whatever call fails, with whatever code, the device says so as an error of that code, or as out of memory, or ignores it
 /// where it must: nothing crashes, and what can be given back is.
 TEST_P(gpu_device_over, a_failure_at_every_call)

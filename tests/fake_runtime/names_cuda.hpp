@@ -23,6 +23,7 @@ using gpu_copy_kind = cudaMemcpyKind;
 
 inline constexpr int runtime_number = CUDART_VERSION;
 inline constexpr auto release_threshold = cudaMemPoolAttrReleaseThreshold;
+inline constexpr auto to_device = cudaMemcpyHostToDevice;
 inline constexpr int first_usage_attribute = cudaMemPoolAttrReservedMemCurrent;
 
 inline void fill_vendor_properties(cudaDeviceProp* p, bool has_pools)

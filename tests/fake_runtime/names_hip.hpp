@@ -23,6 +23,7 @@ using gpu_copy_kind = hipMemcpyKind;
 
 inline constexpr int runtime_number = HIP_VERSION;
 inline constexpr auto release_threshold = hipMemPoolAttrReleaseThreshold;
+inline constexpr auto to_device = hipMemcpyHostToDevice;
 inline constexpr int first_usage_attribute = hipMemPoolAttrReservedMemCurrent;
 
 inline void fill_vendor_properties(hipDeviceProp_t* p, bool)

@@ -26,6 +26,7 @@ REPORTED = {
     "defects=release-leaks": ("release", "release.vmm"),
     "defects=unmap-hits-neighbour": ("vmm", "vmm.unmap-neighbour"),
     "defects=handle-forgets": ("vmm", "vmm.kept-handle"),
+    "devices=2;defects=peer-copy-wrong": ("peers", "peers.1-to-0"),
 }
 
 
@@ -52,8 +53,20 @@ class Probe(cli.CommandTest):
 
     def test_none_is_found_without_one(self):
         asked = sorted({probe for probe, _ in REPORTED.values()})
-        broken = {i: f["verdict"] for i, f in self.findings("", "--only", ",".join(asked)).items() if f["level"] == "broken"}
+        broken = {i: f["verdict"] for i, f in self.findings("devices=2", "--only", ",".join(asked)).items() if f["level"] == "broken"}
         self.assertEqual(broken, {})
+
+    def test_peers_are_every_ordered_pair_of_the_first_four_devices(self):
+        def peers(devices, more=""):
+            return {i: f["verdict"] for i, f in self.findings(f"devices={devices}{more}", "--only", "peers").items()}
+
+        self.assertEqual(peers(1), {"peers.access": "not supported"})
+        self.assertEqual(len(peers(5)), 12)
+        for setting, verdict in {"": "works", ";defects=peer-copy-wrong": "stated, but the copy arrives wrong",
+                                 ";fail=DeviceEnablePeerAccess:1+:801": "stated, but cannot be enabled",
+                                 ";fail=MemcpyPeer:1+:801": "stated, but a copy fails"}.items():
+            with self.subTest(setting):
+                self.assertEqual(peers(2, setting), {"peers.0-to-1": verdict, "peers.1-to-0": verdict})
 
 
 if __name__ == "__main__":

@@ -34,10 +34,13 @@ void runtime::select(int ordinal)
     selected_ = static_cast<std::size_t>(ordinal);
 }
 
-card& runtime::current()
+card& runtime::current() { return at(selected()); }
+
+card& runtime::at(int ordinal)
 {
     if (cards_.empty()) throw refused{no_device};
-    auto& c = cards_[selected_];
+    if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= cards_.size()) throw refused{invalid_device};
+    auto& c = cards_[static_cast<std::size_t>(ordinal)];
     if (!c) c = std::make_unique<card>(how_, log_);
     return *c;
 }

@@ -25,6 +25,8 @@ public:
 
     card& current();
     void select(int ordinal);
+    card& at(int ordinal);
+    int selected() const { return static_cast<int>(selected_); }
     const switches& how() const { return how_; }
 
     /// Sets switches and forgets calls, log and cards, as a new process would. What still lives on the cards is lost.

@@ -45,6 +45,7 @@ inline constexpr defect defects[] = {
     {"free-async-waits", "free_async waits for running kernels"},
     {"map-waits", "map waits for running kernels, as before ROCm 7.11"},
     {"unmap-waits", "unmap waits for running kernels"},
+    {"peer-copy-wrong", "peer access is stated and enabled, and the second half of a copy between devices never arrives"},
 };
 
 struct fault {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 enum musaError_t { musaSuccess = 0, musaErrorMemoryAllocation = 2, musaErrorNotSupported = 801 };
-enum musaMemcpyKind { musaMemcpyDeviceToHost = 2, musaMemcpyDeviceToDevice = 3 };
+enum musaMemcpyKind { musaMemcpyHostToDevice = 1, musaMemcpyDeviceToHost = 2, musaMemcpyDeviceToDevice = 3 };
 enum musaStreamCaptureMode { musaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned musaStreamNonBlocking = 1, musaEventDisableTiming = 2;
 using musaStream_t = struct MUstream_st*;
@@ -43,6 +43,10 @@ musaError_t musaFree(void*);
 musaError_t musaMemGetInfo(std::size_t*, std::size_t*);
 musaError_t musaMemset(void*, int, std::size_t);
 musaError_t musaMemcpy(void*, const void*, std::size_t, musaMemcpyKind);
+musaError_t musaMemcpyPeer(void*, int, const void*, int, std::size_t);
+musaError_t musaDeviceCanAccessPeer(int*, int, int);
+musaError_t musaDeviceEnablePeerAccess(int, unsigned);
+musaError_t musaDeviceDisablePeerAccess(int);
 musaError_t musaStreamBeginCapture(musaStream_t, musaStreamCaptureMode);
 musaError_t musaStreamEndCapture(musaStream_t, musaGraph_t*);
 musaError_t musaGraphInstantiate(musaGraphExec_t*, musaGraph_t, musaGraphNode_t*, char*, std::size_t);
