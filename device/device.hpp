@@ -102,8 +102,8 @@ void use_rates(device_info& info, const card_rates& rates);
 /// What was found between two devices of one runtime, of which `to` uses memory of `from`.
 struct peer_trial {
     bool stated = false;                     ///< the driver says that access is possible
-    std::string access_refused;              ///< where it is stated: why it could not be enabled, one line; else empty
-    std::string copy_refused;                ///< why a block could not be copied over, one line; else empty
+    std::string access_refused = {};         ///< where it is stated: why it could not be enabled, one line; else empty
+    std::string copy_refused = {};           ///< why a block could not be copied over, one line; else empty
     std::uint64_t wrong_words = 0;           ///< of 8 bytes each, in the block that was copied over
 };
 
