@@ -128,6 +128,24 @@ class CompareTest(cli.CommandTest):
         self.refused(["run.json", "--splits", "10"], "--splits: no cell of a card has 8")
         self.refused(["run.json", "run.json", "--splits", "10"], "--splits: takes one file")
 
+    def test_times_that_cannot_be_and_doubled_cells(self):
+        good = self.measure("--allocator", "legacy,vmm", "--workload", PAIR)
+
+        def spoilt(name, change):
+            document = json.loads(json.dumps(good))
+            change(document["cells"])
+            (self.folder / name).write_text(json.dumps(document), encoding="utf-8")
+            return name
+
+        def first_pass(cells):
+            return cells[0]["repetitions"][0]["metrics"]
+
+        self.refused([spoilt("below.json", lambda c: first_pass(c)["phases"][0].update(time_ps=-1)), "run.json"], "impossible time")
+        self.refused([spoilt("long.json", lambda c: first_pass(c)["phases"][0].update(time_ps=first_pass(c)["time_ps"] + 1)), "run.json"],
+                     "impossible time")
+        self.refused([spoilt("years.json", lambda c: first_pass(c).update(time_ps=2**62)), "run.json"], "impossible time")
+        self.refused([spoilt("twice.json", lambda c: c.append(c[0])), "run.json"], "there twice")
+
     def test_nothing_completed_is_a_verdict_without_numbers(self):
         self.measure("--allocator", "legacy,vmm", "--workload", PAIR, "--vram-limit", "8MiB", code=1)
         found = self.compare_json("run.json", "run.json")

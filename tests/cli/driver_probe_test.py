@@ -64,6 +64,22 @@ class Report(ProbeTest):
         self.assertEqual({f["level"] for f in self.findings(report).values() if f["id"].startswith("vmm.")}, {"open"})
         self.assertEqual(report["conclusions"]["vmm"], "stated: no; found: not asked")
 
+    def test_a_card_whose_times_nobody_knows(self):
+        answer = self.succeed("probe", "--device", "sim:rx-7900-xtx,pool=rocm-7.2", "--only", "pools,waits,reuse", "--timeout", "20s", "--out", "p.json")
+        self.assertNotRegex(answer.out, r"\d (ns|us|ms)\b")
+        self.assertNotIn("hangs", answer.out)
+        found = {f["id"]: f["verdict"] for p in cli.read_json(self.folder / "p.json")["probes"] for f in p["findings"]}
+        self.assertEqual(found["wait.malloc.small"], "not supported")
+        self.assertEqual(found["reuse.completed"], "not supported")
+        self.assertEqual(found["reuse.freed-elsewhere"], "unsafe")    # as HIP's source reads, and no time is needed to see it
+        self.assertEqual(found["reuse.same-stream"], "at once")
+
+    def test_out_spares_what_is_no_report(self):
+        (self.folder / "run.json").write_text('{"schema": "vrambench.result/1"}', encoding="utf-8")
+        answer = self.call("probe", "--device", "sim:h200", "--only", "pools", "--out", "run.json")
+        self.assertEqual((answer.code, len(answer.err.splitlines())), (2, 1), answer)
+        self.assertIn("would be lost", answer.err)
+
     def test_costs_are_a_probe_too(self):
         answer = self.succeed("probe", "--device", "sim:h200", "--only", "costs", "--quick", "--out", "found.json")
         self.assertEqual(cli.read_json(self.folder / "found.json")["schema"], "vrambench.profile/1")
