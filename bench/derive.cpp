@@ -436,6 +436,16 @@ cell_metrics derive(const cell& c, const cell* reference)
     return m;
 }
 
+double memory_calls(const call_numbers& calls)
+{
+    using enum driver_call;
+    double sum = 0;
+    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve, unreserve,
+                                create, map, set_access, unmap, release})
+        sum += as_double(calls[static_cast<std::size_t>(k)]);
+    return sum;
+}
+
 bool may_be_reference(const cell& c) { return c.allocator.name == "ideal" && !c.vram_limit_bytes && c.inject.empty(); }
 
 const cell* reference_of(const run_document& run, const cell& c)

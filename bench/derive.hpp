@@ -122,6 +122,9 @@ struct token_time {
 };
 token_time token_time_of(const std::vector<phase_measurement>& phases, const std::string& kind = {});
 
+/// Calls that take memory from the driver or give it back; launches and waits are the engine's.
+double memory_calls(const call_numbers& calls);
+
 /// For exit codes and tables: completed is best, then unsupported, oom, starved, timeout, crashed, corrupted.
 int severity(status s);
 

@@ -119,8 +119,6 @@ std::optional<std::string> impossible(const cell& c, const pass_measurement& p, 
     const std::uint64_t live = c.workload->summary.max_live_bytes;
     // Negative: not known, which a card always does and a simulated one need not.
     if (p.time_ps == 0 || (p.time_ps < 0 && !c.on.simulated)) return "time_ps is not above 0";
-    for (const phase_measurement& f : p.phases)
-        if (f.time_ps < 0 && p.time_ps > 0) return "phase " + printable(f.name) + " took less than no time";
     const std::uint64_t events = c.workload->summary.events;
     if (p.events != events) return "it executed " + std::to_string(p.events) + " of " + std::to_string(events) + " events";
     if (p.peak_live_bytes != live)
@@ -154,11 +152,9 @@ std::optional<std::string> implausible(const cell& c, std::uint64_t physical_blo
 findings check_cells(const run_document& run)
 {
     findings found;
-    std::set<std::pair<std::string, std::uint64_t>> ids;
     if (run.cells.empty()) found.push_back("it holds no cells");
     for (const cell& c : run.cells) {
         const auto say = [&](const std::string& what) { found.push_back("cell " + printable(c.id) + ": " + what); };
-        if (!ids.emplace(c.id, c.environment.value_or(0)).second) say("it is there twice");
         if (c.on.simulated != (c.on.kind == "sim"))
             say("device kind " + in_quotes(c.on.kind) + " and simulated contradict each other");
         // A profile file's content is part of the id, and not in the file.

@@ -53,17 +53,6 @@ std::string times(const std::optional<estimate>& e)
     return text;
 }
 
-/// Calls that take memory from the driver or give it back; launches and waits are the engine's.
-double memory_calls(const call_numbers& calls)
-{
-    using enum driver_call;
-    double sum = 0;
-    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve, unreserve,
-                                create, map, set_access, unmap, release})
-        sum += as_double(calls[static_cast<std::size_t>(k)]);
-    return sum;
-}
-
 std::array<std::string, value_columns> values_of(const cell_metrics& m, double floor_ns)
 {
     const pass_numbers& n = *m.cold.numbers;

@@ -135,16 +135,6 @@ void add_processes(situation& s, evidence& e, const cell& c, const cell* referen
     }
 }
 
-double memory_calls_of(const call_numbers& calls)
-{
-    using enum driver_call;
-    double sum = 0;
-    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve,
-                                unreserve, create, map, set_access, unmap, release})
-        sum += as_double(calls[static_cast<std::size_t>(k)]);
-    return sum;
-}
-
 void add_cold_numbers(evidence& e, const pass_numbers& n)
 {
     const auto larger = [](std::optional<double>& to, const std::optional<estimate>& from) {
@@ -154,7 +144,7 @@ void add_cold_numbers(evidence& e, const pass_numbers& n)
     const std::optional<estimate>& peak = n.peak_device_bytes ? n.peak_device_bytes : n.peak_reserved_bytes;
     if (peak) e.peak_bytes = std::max(e.peak_bytes, static_cast<std::uint64_t>(as_double(peak->median)));
     e.recoveries = std::max(e.recoveries, as_double(n.recovery.recoveries));
-    e.memory_calls = std::max(e.memory_calls, memory_calls_of(n.calls));
+    e.memory_calls = std::max(e.memory_calls, memory_calls(n.calls));
     e.cold_calls = n.calls;
 }
 
@@ -191,8 +181,6 @@ void add_cell(situation& s, evidence& e, const cell& c, const cell* reference, s
     add_processes(s, e, c, reference, file);
 }
 
-std::string kind_of(const std::string& phase) { return phase.substr(0, phase.find('@')); }
-
 /// Passes, kinds within a pass and depths within a kind count the same.
 void share_phases(situation& s)
 {
@@ -203,7 +191,7 @@ void share_phases(situation& s)
     std::map<bool, std::set<std::string>> kinds;
     for (const phase_key& p : s.phases) {
         passes.insert(p.steady);
-        kinds[p.steady].insert(kind_of(p.phase));
+        kinds[p.steady].emplace(kind_of(p.phase));
     }
     for (phase_key& p : s.phases) {
         const double alike = count(

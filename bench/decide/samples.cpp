@@ -7,8 +7,6 @@ namespace vrambench {
 
 namespace {
 
-std::string_view kind_of(std::string_view phase) { return phase.substr(0, phase.find('@')); }
-
 /// Time per token of the phases of one kind, of all where it is empty; per step where there are no tokens.
 double token_ns(const pass_measurement& p, std::string_view kind)
 {
@@ -54,17 +52,6 @@ void add_times(pass_samples& to, const pass_numbers& n, const pass_measurement& 
     add(to, "device_idle_ns", {}, round, n.device_idle_ns);
     add(to, "stall_ns", {}, round, n.stall_ns);
     add(to, "host_bound", {}, round, n.host_bound);
-}
-
-/// Calls that take memory from the driver or give it back; launches and waits are the engine's.
-double memory_calls(const call_numbers& calls)
-{
-    using enum driver_call;
-    double sum = 0;
-    for (const driver_call k : {driver_call::malloc, driver_call::free, malloc_async, free_async, pool_trim, reserve, unreserve,
-                                create, map, set_access, unmap, release})
-        sum += as_double(calls[static_cast<std::size_t>(k)]);
-    return sum;
 }
 
 void add_bytes(pass_samples& to, const pass_numbers& n, std::uint64_t round)
