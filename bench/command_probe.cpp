@@ -2,6 +2,7 @@
 #include "bench/commands.hpp"
 #include "bench/costs/cost_profile.hpp"
 #include "bench/costs/cost_table.hpp"
+#include "bench/environment.hpp"
 #include "bench/interrupt.hpp"
 #include "bench/probe/probe.hpp"
 #include "bench/probe/run.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <iostream>
 
 #include <unistd.h>
@@ -32,14 +32,6 @@ struct probe_options {
     std::vector<std::string> only;
     bool costs = false, quick = false;
 };
-
-std::string today()
-{
-    const std::time_t now = std::time(nullptr);
-    char text[16];
-    std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
-    return text;
-}
 
 std::uint64_t processes_of(const probe_options& o, bool simulated)
 {

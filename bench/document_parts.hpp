@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <vector>
 
 namespace vrambench {
 
@@ -14,6 +15,9 @@ nlohmann::json head_json(const run_document& run, const char* kind);
 nlohmann::json device_json(const device_choice& d);
 nlohmann::json allocator_json(const allocator_choice& a);
 nlohmann::json workload_json(const planned_workload& w);
+
+/// The inverse of an `environment`. Throws input_error or a json exception.
+std::vector<environment_fact> environment_from(const nlohmann::json& j);
 
 /// Objects down to `depth` and arrays of objects are spread over lines, so that files can be read and compared by line; the
 /// rest stays on one line.

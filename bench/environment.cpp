@@ -1,6 +1,7 @@
 #include "bench/environment.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -121,6 +122,14 @@ std::vector<environment_fact> device_environment(const device_info& info)
             whole(prefix + "bytes_per_second", info.bytes_per_second)};
     for (const auto& [key, value] : info.facts) facts.push_back(text(prefix + key, value));
     return facts;
+}
+
+std::string today()
+{
+    const std::time_t now = std::time(nullptr);
+    char text[16];
+    std::strftime(text, sizeof text, "%Y-%m-%d", std::localtime(&now));
+    return text;
 }
 
 timer_figures measure_timer(const host_clock& clock)

@@ -6,6 +6,7 @@
 #include "device/host_clock.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace vrambench {
@@ -18,6 +19,9 @@ std::vector<environment_fact> host_environment();
 
 /// Facts of one device, their keys prefixed by "device.SPEC." so that a run may have several.
 std::vector<environment_fact> device_environment(const device_info& info);
+
+/// Of now, local time, ISO 8601: "2026-11-30".
+std::string today();
 
 struct timer_figures {
     std::uint64_t cost_ps = 0;   ///< of one reading

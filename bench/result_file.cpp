@@ -175,20 +175,6 @@ cell cell_from(const json& j)
     return c;
 }
 
-std::vector<environment_fact> environment_from(const json& j)
-{
-    std::vector<environment_fact> facts;
-    for (const auto& [key, value] : j.items()) {
-        environment_fact f;
-        f.key = key;
-        f.is_number = value.is_number();
-        if (f.is_number) f.number = count_from(value, key);
-        else value.get_to(f.text);
-        facts.push_back(std::move(f));
-    }
-    return facts;
-}
-
 std::vector<merged_environment> environments_from(const json& j)
 {
     std::vector<merged_environment> all;
@@ -264,12 +250,16 @@ std::string word_of(const json& j, const char* key)
     return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-void check_schema(const json& j, const std::string& path)
+std::string without_version(const std::string& schema) { return schema.substr(0, schema.rfind('/') + 1); }
+
+void check_schema(const json& j, const std::string& path, const std::vector<std::string>& schemas)
 {
     const std::string schema = word_of(j, "schema");
-    if (schema.rfind("vrambench.result/", 0) != 0) throw input_error(in_quotes(path) + " is not a vrambench result file");
-    if (schema != result_schema)
-        throw input_error(in_quotes(path) + " has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'");
+    const auto known = std::find_if(schemas.begin(), schemas.end(),
+                                    [&](const std::string& s) { return schema.rfind(without_version(s), 0) == 0; });
+    if (known == schemas.end()) throw input_error(in_quotes(path) + " is not a vrambench result file");
+    if (schema != *known)
+        throw input_error(in_quotes(path) + " has version " + in_quotes(schema) + ", this program reads " + in_quotes(*known));
 }
 
 /// Of a cell (depth 3) what is derived again anyway, of a repetition (depth 5) the bins.
@@ -347,6 +337,20 @@ json head_json(const run_document& run, const char* kind)
     return head;
 }
 
+std::vector<environment_fact> environment_from(const json& j)
+{
+    std::vector<environment_fact> facts;
+    for (const auto& [key, value] : j.items()) {
+        environment_fact f;
+        f.key = key;
+        f.is_number = value.is_number();
+        if (f.is_number) f.number = count_from(value, key);
+        else value.get_to(f.text);
+        facts.push_back(std::move(f));
+    }
+    return facts;
+}
+
 void print_json(std::string& out, const json& j, int depth, int indent)
 {
     const bool spread = depth > 0 && !j.empty() && (j.is_object() || (j.is_array() && j.front().is_object()));
@@ -389,10 +393,10 @@ run_document run_from_json(const json& j)
     return run;
 }
 
-json read_document(const std::string& path, result_parts parts)
+json read_document(const std::string& path, result_parts parts, const std::vector<std::string>& schemas)
 {
     json j = parse_result(path, parts);
-    check_schema(j, path);
+    check_schema(j, path, schemas);
     return j;
 }
 

@@ -31,8 +31,9 @@ nlohmann::json parse_result(const std::string& path, result_parts parts = result
 /// missing, empty, cut off, not a result file, or of another version.
 run_document read_result(const std::string& path, result_parts parts = result_parts::all);
 
-/// The document of a file that this program wrote, of any kind. Throws input_error as read_result does.
-nlohmann::json read_document(const std::string& path, result_parts parts = result_parts::all);
+/// The document of a file that this program wrote, of any kind with one of these schemas. Throws input_error as read_result does.
+nlohmann::json read_document(const std::string& path, result_parts parts = result_parts::all,
+                             const std::vector<std::string>& schemas = {result_schema});
 
 /// Writes a run again and again, after every repetition: cells without news keep their text, so that a write costs about
 /// as much as writing the bytes.

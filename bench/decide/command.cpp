@@ -1,7 +1,9 @@
 #include "bench/atomic_file.hpp"
 #include "bench/commands.hpp"
+#include "bench/decide/probes.hpp"
 #include "bench/decide/report.hpp"
 #include "bench/decide/weights.hpp"
+#include "bench/json_text.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 
@@ -46,15 +48,19 @@ std::vector<recommendation> recommend_all(const std::vector<platform>& platforms
 }
 
 std::string in_format(const std::string& format, const std::vector<platform>& platforms,
-                      const std::vector<recommendation>& all, const question& q)
+                      const std::vector<recommendation>& all, const std::vector<std::string>& notes, const question& q)
 {
     if (format == "json") {
-        nlohmann::json j{{"schema", "vrambench.recommendation/1"}, {"platforms", nlohmann::json::array()}};
+        nlohmann::json j{{"schema", "vrambench.recommendation/1"},
+                         {"platforms", nlohmann::json::array()},
+                         {"notes", nlohmann::json::array()}};
+        for (const std::string& n : notes) j["notes"].push_back(json_text(n));
         for (std::size_t i = 0; i < platforms.size(); ++i) j["platforms"].push_back(report_json(platforms[i], all[i], q));
         return j.dump(1) + "\n";
     }
     page to(format == "text" ? page_style::text : page_style::markdown);
     for (std::size_t i = 0; i < platforms.size(); ++i) write_report(to, platforms[i], all[i], q);
+    for (const std::string& n : notes) to.item("note: " + n);
     return to.text();
 }
 
@@ -68,10 +74,12 @@ int run(const options& o)
         check_not_read(o.out, o.files);
         check_writable(o.out);
     }
-    std::vector<platform> platforms = gather(read_inputs(o.files));
+    inputs files = read_inputs(o.files);
+    std::vector<platform> platforms = gather(files);
+    const std::vector<std::string> notes = give_reports(platforms, std::move(files.probes));
     if (!o.filter.empty()) keep_only(platforms, o.filter);
     weigh(platforms, o.weights);
-    const std::string text = in_format(o.format, platforms, recommend_all(platforms, q), q);
+    const std::string text = in_format(o.format, platforms, recommend_all(platforms, q), notes, q);
     if (o.out.empty()) std::cout << text;
     else replace_file(o.out, text);
     return 0;
@@ -86,7 +94,7 @@ void add_recommend(CLI::App& app, command& chosen)
     auto* sub = app.add_subcommand(
         "recommend", "say from result files which allocator should be the default, how sure that is, and why");
     auto o = std::make_shared<decide::options>();
-    sub->add_option("files", o->files, "result files of `run` and `fit`, of any number of cards")->required();
+    sub->add_option("files", o->files, "files of `run` and `fit`, and reports of `probe`, of any number of cards")->required();
     sub->add_option("--weights", o->weights,
                     "PATTERN=NUMBER, repeated: how much situations count whose name matches (default: all 1)")
         ->allow_extra_args(false);
@@ -100,10 +108,12 @@ void add_recommend(CLI::App& app, command& chosen)
     sub->add_option("--out", o->out, "write it to a file instead");
     sub->footer("One answer for each vendor, card class and driver. Where no real card was measured (sim counts as none) "
                 "no time is ranked: bytes,\n"
-                "calls, limits, and the break-even that a probe settles. docs/deciding.md is the method.\n\n"
+                "calls, limits, and the break-even that a probe settles. A report of `probe` filters on its own card and driver: what\n"
+                "stands on something broken or missing is out. docs/deciding.md is the method.\n\n"
                 "Examples:\n"
                 "  vrambench recommend results/h200/2026-11-30-default.json\n"
                 "  vrambench recommend results/h200/*decide*.json --require completes --weights 'kv=q8_0=3' --format markdown\n"
+                "  vrambench recommend mycard.json probe.json           the report from: vrambench probe --out probe.json\n"
                 "  vrambench recommend mycard.json --require limit=1GiB,safe");
     sub->callback([o, &chosen] { chosen = [o] { return decide::run(*o); }; });
 }

@@ -19,29 +19,10 @@ std::string fact(const std::vector<environment_fact>& facts, const std::string& 
     return {};
 }
 
-bool same(const platform& a, const platform& b)
-{
-    return a.kind == b.kind && a.card == b.card && a.driver == b.driver && a.real == b.real;
-}
-
-/// The platform of a device, without its contents.
-platform platform_of(const std::vector<environment_fact>& facts, const device_choice& on)
-{
-    const std::string device = "device." + on.spec + ".";
-    platform p;
-    p.kind = on.kind;
-    p.card = on.name;
-    const std::string architecture = fact(facts, device + "architecture");
-    if (!architecture.empty()) p.card += " (" + architecture + ")";
-    p.driver = on.simulated ? on.spec : fact(facts, device + "driver_version");
-    p.real = !on.simulated && fact(facts, "answered_by_stand_in").empty();
-    return p;
-}
-
 /// The place of a platform like `p`, which is added where there is none.
 std::size_t place_of(std::vector<platform>& platforms, const platform& p)
 {
-    const auto found = std::find_if(platforms.begin(), platforms.end(), [&](const platform& q) { return same(p, q); });
+    const auto found = std::find_if(platforms.begin(), platforms.end(), [&](const platform& q) { return same_platform(p, q); });
     const auto place = static_cast<std::size_t>(found - platforms.begin());
     if (found == platforms.end()) platforms.push_back(p);
     return place;
@@ -237,7 +218,7 @@ public:
         const auto [s, s_new] = situations_.try_emplace(key_of(c), p_.situations.size());
         if (s_new) p_.situations.push_back(situation_of(c));
         const auto [a, a_new] = allocators_.try_emplace(c.allocator.spec, p_.allocators.size());
-        if (a_new) p_.allocators.push_back({c.allocator.name, c.allocator.title, c.allocator.spec});
+        if (a_new) p_.allocators.push_back({c.allocator.name, c.allocator.title, c.allocator.spec, c.allocator.settings});
         situation& where = p_.situations[s->second];
         if (where.by_allocator.size() <= a->second) where.by_allocator.resize(a->second + 1);
         add_cell(where, where.by_allocator[a->second], c, reference, file);
@@ -279,7 +260,7 @@ std::vector<platform> gather(const inputs& files)
     std::vector<platform> platforms;
     std::vector<std::size_t> places;    // of each cell's platform: all are made before one is filled, so that none moves
     for (const run_file& f : files.runs)
-        for (const cell& c : f.run.cells) places.push_back(place_of(platforms, platform_of(f.run.environment, c.on)));
+        for (const cell& c : f.run.cells) places.push_back(place_of(platforms, platform_of(environment_of(f.run, c), c.on)));
     for (const fit_file& f : files.fits)
         for (const fit_answer& a : f.answers) {
             platform& p = platforms[place_of(platforms, platform_of(f.environment, a.on))];
@@ -301,6 +282,31 @@ std::vector<platform> gather(const inputs& files)
         note_differences(p, files.runs);
     }
     return platforms;
+}
+
+platform platform_of(const std::vector<environment_fact>& facts, const device_choice& on)
+{
+    const std::string device = "device." + on.spec + ".";
+    platform p;
+    p.kind = on.kind;
+    p.card = on.name;
+    const std::string architecture = fact(facts, device + "architecture");
+    if (!architecture.empty()) p.card += " (" + architecture + ")";
+    p.driver = on.simulated ? on.spec : fact(facts, device + "driver_version");
+    p.real = !on.simulated && fact(facts, "answered_by_stand_in").empty();
+    return p;
+}
+
+bool same_platform(const platform& a, const platform& b)
+{
+    return a.kind == b.kind && a.card == b.card && a.driver == b.driver && a.real == b.real;
+}
+
+std::string platform_name(const platform& p)
+{
+    if (p.kind == "sim") return "simulated " + p.card + " (" + p.driver + ")";
+    return p.kind + " " + p.card + ", driver " + (p.driver.empty() ? "unknown" : p.driver) +
+           (p.real ? "" : " (answered by a stand-in)");
 }
 
 std::string short_spec(const platform& p, std::size_t allocator)

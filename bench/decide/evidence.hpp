@@ -4,6 +4,7 @@
 // processes can be resampled.
 
 #include "bench/derive.hpp"
+#include "bench/probe/report.hpp"
 #include "bench/run_document.hpp"
 
 #include <cstdint>
@@ -38,13 +39,20 @@ struct fit_file {
     std::vector<fit_answer> answers;
 };
 
+/// A report of `vrambench probe`.
+struct probe_file {
+    std::string path;
+    probing::probe_report report;
+};
+
 struct inputs {
     std::vector<run_file> runs;
     std::vector<fit_file> fits;
+    std::vector<probe_file> probes = {};
 };
 
-/// Reads files of both kinds, several at a time. Throws input_error with one line for what is no result file of this
-/// version, for a file that is given twice, and where there is nothing in them.
+/// Reads files of all kinds, several at a time. Throws input_error with one line for what is no result file of this
+/// version, for a file that is given twice, and where there is nothing in them or nothing but reports.
 inputs read_inputs(const std::vector<std::string>& paths);
 
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
@@ -108,6 +116,7 @@ struct situation {
 
 struct candidate {
     std::string name, title, spec;
+    config settings = {};                        ///< as in the spec
 };
 
 struct platform {
@@ -119,12 +128,22 @@ struct platform {
     std::vector<candidate> allocators;           ///< `ideal` is not one
     std::vector<situation> situations;
     std::vector<fit_answer> fits;
+    std::vector<probe_file> probes;              ///< of its card and driver; empty until they are given to it
 
     bool timed() const;                          ///< real, and some phase of some situation has times
 };
 
 /// Platforms in the order of their files. A cell that is in several files is one, with the processes of all.
 std::vector<platform> gather(const inputs& files);
+
+/// The platform of a device, without its contents.
+platform platform_of(const std::vector<environment_fact>& facts, const device_choice& on);
+
+/// Whether vendor, card and driver are the same.
+bool same_platform(const platform& a, const platform& b);
+
+/// "cuda NVIDIA H200 (9.0), driver 13000", "simulated h200 (sim:h200,...)".
+std::string platform_name(const platform& p);
 
 /// "vmm", "async:retry=sync": a spec without what the files' other allocators of that name do not differ in.
 std::string short_spec(const platform& p, std::size_t allocator);

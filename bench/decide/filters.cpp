@@ -39,6 +39,13 @@ verdict broken(const suspect& s)
     return std::nullopt;
 }
 
+verdict fails_its_probe(const suspect& s)
+{
+    const std::optional<defect> d = defect_of(s.where, s.where.allocators[s.allocator]);
+    if (!d) return std::nullopt;
+    return rejected{s.allocator, printable(in_words(s.where, *d)), {}, d};
+}
+
 verdict hardly_measured(const suspect& s)
 {
     std::size_t measured = 0;
@@ -116,6 +123,7 @@ verdict too_large(const suspect& s, std::uint64_t limit)
 verdict judge(const suspect& s, const requirements& r)
 {
     verdict v = broken(s);
+    if (!v) v = fails_its_probe(s);
     if (!v) v = hardly_measured(s);
     if (!v) v = unsupported(s);
     if (!v && r.completes) v = does_not_complete(s);

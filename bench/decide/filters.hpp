@@ -2,6 +2,7 @@
 // Who may be recommended at all: what is asked of a candidate before anything is compared.
 
 #include "bench/decide/choice.hpp"
+#include "bench/decide/probes.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,7 @@ struct rejected {
     std::size_t allocator = 0;
     std::string reason;                          ///< "corrupted: ...", "unsupported: ...", one line
     std::vector<std::string> cells;              ///< ids that show it
+    std::optional<defect> probed = {};           ///< of a probe, where that shows it
 };
 
 struct selection {
@@ -31,7 +33,8 @@ struct selection {
     std::vector<rejected> out;
 };
 
-/// In this order: corrupted, crashed, timed out or with hazards anywhere; measured in less than half of the situations;
+/// In this order: corrupted, crashed, timed out or with hazards anywhere; a probe found what it stands on broken or
+/// missing; measured in less than half of the situations;
 /// not supported in one of them; a requirement not met.
 selection select(const platform& p, const std::vector<std::size_t>& situations, const requirements& r);
 

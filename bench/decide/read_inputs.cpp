@@ -1,4 +1,5 @@
 #include "bench/decide/evidence.hpp"
+#include "bench/document_parts.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/repetition_json.hpp"
 #include "bench/result_file.hpp"
@@ -54,20 +55,19 @@ fit_answer answer_from(const json& j)
 
 fit_file fits_from(const json& j, const std::string& path)
 {
-    fit_file f{path, {}, {}};
-    for (const auto& [key, value] : j.at("environment").items())
-        f.environment.push_back({key, value.is_string() ? value.get<std::string>() : value.dump(), 0, false});
+    fit_file f{path, environment_from(j.at("environment")), {}};
     for (const json& cell : j.at("cells")) f.answers.push_back(answer_from(cell));
     return f;
 }
 
-using either = std::variant<run_file, fit_file>;
+using any_file = std::variant<run_file, fit_file, probe_file>;
 
-either read_one(const std::string& path)
+any_file read_one(const std::string& path)
 {
-    const json j = read_document(path, result_parts::without_histograms);
+    const json j = read_document(path, result_parts::without_histograms, {result_schema, probing::report_schema});
     const std::string kind = j.value("kind", "");
     try {
+        if (j.at("schema") == probing::report_schema) return probe_file{path, probing::report_from(j)};
         if (kind == "run") return run_file{path, run_from_json(j)};
         if (kind == "fit") return fits_from(j, path);
     } catch (const json::exception& e) {
@@ -76,6 +76,20 @@ either read_one(const std::string& path)
         throw input_error(in_quotes(path) + " is damaged: " + e.what());
     }
     throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", neither a run nor a fit");
+}
+
+void add(inputs& to, any_file file)
+{
+    if (auto* run = std::get_if<run_file>(&file)) to.runs.push_back(std::move(*run));
+    else if (auto* fit = std::get_if<fit_file>(&file)) to.fits.push_back(std::move(*fit));
+    else to.probes.push_back(std::get<probe_file>(std::move(file)));
+}
+
+void refuse_reports_alone(const inputs& in)
+{
+    if (!in.runs.empty() || !in.fits.empty()) return;
+    throw input_error(in_quotes(in.probes.front().path) + " is a probe's report, which says what a driver does and not what "
+                      "an allocator costs: name files of `vrambench run` or `fit` beside it");
 }
 
 /// The same processes twice would look like twice as many.
@@ -119,15 +133,12 @@ inputs read_inputs(const std::vector<std::string>& paths)
     inputs in;
     const std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
     for (std::size_t begin = 0; begin < paths.size(); begin += at_once) {
-        std::vector<std::future<either>> reading;
+        std::vector<std::future<any_file>> reading;
         for (std::size_t i = begin; i < std::min(paths.size(), begin + at_once); ++i)
             reading.push_back(std::async(std::launch::async, read_one, paths[i]));
-        for (auto& r : reading) {
-            either file = r.get();
-            if (auto* run = std::get_if<run_file>(&file)) in.runs.push_back(std::move(*run));
-            else in.fits.push_back(std::get<fit_file>(std::move(file)));
-        }
+        for (auto& r : reading) add(in, r.get());
     }
+    refuse_reports_alone(in);
     refuse_copies(in);
     const bool empty = std::all_of(in.runs.begin(), in.runs.end(), [](const run_file& f) { return f.run.cells.empty(); }) &&
                        std::all_of(in.fits.begin(), in.fits.end(), [](const fit_file& f) { return f.answers.empty(); });

@@ -126,6 +126,8 @@ bool nobody_finished(const recommendation& r)
 /// Whether the choice can be called a winner, and why or why not.
 std::pair<verdict, std::string> judge(const recommendation& r, const question& q)
 {
+    if (r.over.where->allocators.empty())
+        return {verdict::without_times, "the files hold searches of `fit` and no run, so there is nothing to compare"};
     if (r.over.candidates.empty()) return {verdict::no_clear_winner, "no allocator passes the filters"};
     if (r.over.situations.empty())
         return {verdict::no_clear_winner, "there is no situation in which all candidates were measured"};
@@ -170,6 +172,23 @@ const char* to_string(verdict v)
     case verdict::winner: return "winner";
     case verdict::no_clear_winner: return "no clear winner";
     case verdict::without_times: return "without times";
+    }
+    return "?";
+}
+
+part part_of(const recommendation& r, std::size_t situation_index)
+{
+    if (r.over.where->situations[situation_index].kernels != r.kernels) return part::check;
+    const auto& compared = r.over.situations;
+    return std::find(compared.begin(), compared.end(), situation_index) != compared.end() ? part::compared : part::left_out;
+}
+
+const char* to_string(part p)
+{
+    switch (p) {
+    case part::compared: return "compared";
+    case part::left_out: return "left out";
+    case part::check: return "check";
     }
     return "?";
 }

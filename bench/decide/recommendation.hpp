@@ -67,6 +67,15 @@ struct recommendation {
     std::vector<break_even> break_evens;
 };
 
+/// What a situation of the platform is to its recommendation.
+enum class part : std::uint8_t {
+    compared,
+    left_out,   ///< not every candidate was measured in it
+    check,      ///< kernels of another length
+};
+part part_of(const recommendation& r, std::size_t situation_index);
+const char* to_string(part p);
+
 recommendation recommend(const platform& p, const question& q);
 
 }  // namespace vrambench::decide

@@ -37,7 +37,7 @@ public:
             disagreements();
             other_kernels();
         }
-        if (r_.is == verdict::without_times) without_times();
+        if (r_.is == verdict::without_times && !r_.s.empty()) without_times();
         fits();
         names();
     }
@@ -65,10 +65,12 @@ private:
     void answer()
     {
         to_.heading(2, platform_name(p_));
-        std::string facts = std::to_string(p_.files.size()) + (p_.files.size() == 1 ? " file, " : " files, ") +
-                            std::to_string(r_.over.situations.size()) + " situations compared, " +
-                            std::to_string(r_.over.candidates.size()) + " candidates";
-        if (p_.timed() && r_.processes) facts += ", at least " + std::to_string(r_.processes) + " processes a cell";
+        std::string facts = counted(p_.files.size(), "file", "files") + ", ";
+        facts += p_.allocators.empty() ? counted(p_.fits.size(), "search", "searches") + " of what fits"
+                                       : counted(r_.over.situations.size(), "situation", "situations") + " compared, " +
+                                             counted(r_.over.candidates.size(), "candidate", "candidates");
+        if (p_.timed() && r_.processes)
+            facts += ", at least " + counted(r_.processes, "process", "processes") + " a cell";
         if (!p_.real) facts += ". SIMULATED: no such card was measured";
         to_.sentence(facts + ".");
         if (r_.is == verdict::winner)
@@ -92,8 +94,11 @@ private:
 
     void filters()
     {
+        if (!p_.probes.empty()) probes();
+        if (p_.allocators.empty()) return;    // searches of `fit` alone
         to_.heading(3, "1. Filters");
         std::string asked = "corrupted, crashed, timed out, hazards, hardly measured, unsupported";
+        if (!p_.probes.empty()) asked += "; what it stands on broken or missing by a probe";
         if (q_.require.completes) asked += "; completes wherever another does";
         if (q_.require.safe) asked += "; checked in full";
         if (q_.require.limit_bytes) asked += "; fits into " + exact_size(*q_.require.limit_bytes);
@@ -101,6 +106,17 @@ private:
         if (r_.out.empty()) to_.item("all pass");
         for (const rejected& o : r_.out)
             to_.item(to_.code(short_spec(p_, o.allocator)) + " is out: " + o.reason + cells(o.cells));
+    }
+
+    void probes()
+    {
+        to_.heading(3, "What the driver does, by a probe");
+        for (const probe_file& f : p_.probes) {
+            const probing::probe_report& r = f.report;
+            const std::string what = to_.code(f.path) + (r.date.empty() ? "" : ", " + r.date) + (r.quick ? ", --quick" : "") +
+                                     (r.finished ? "" : ", not finished");
+            for (const std::string& line : conclusions_of(f)) to_.item(what + ": " + line);
+        }
     }
 
     void front()
@@ -212,7 +228,7 @@ private:
             const std::string same = (s.chosen == r_.chosen ? "the same choice" : "another choice: " + names_of(s.chosen)) +
                                      ", in " + percent(s.stays, 1) + " of resamples";
             to_.item((is_scale(s) ? "kernel scale " + s.kernels : "kernels that only touch their memory") + ", " +
-                     std::to_string(s.situations) + (s.situations == 1 ? " situation: " : " situations: ") + same);
+                     counted(s.situations, "situation", "situations") + ": " + same);
         }
     }
 
@@ -350,21 +366,29 @@ private:
         to_.table({"allocator", "searched", "limit", "found", "beyond it", "workload"}, rows);
     }
 
+    /// All of the platform's, since claims and rejections may name any of them.
     void names()
     {
-        if (r_.over.situations.empty() && r_.left_out.empty()) return;
+        if (p_.situations.empty()) return;
         to_.heading(3, "Situations and cells");
-        std::vector<std::size_t> all = r_.over.situations;
-        all.insert(all.end(), r_.left_out.begin(), r_.left_out.end());
-        for (const std::size_t i : all) {
+        for (std::size_t i = 0; i < p_.situations.size(); ++i) {
             std::string ids;
             for (std::size_t a = 0; a < p_.allocators.size(); ++a)
                 for (const std::string& id : p_.situations[i].by_allocator[a].cells)
                     ids += (ids.empty() ? "" : ", ") + short_spec(p_, a) + " " + to_.code(id);
-            to_.item(to_.strong(label(i)) + " " + to_.code(p_.situations[i].key) + ", weight " +
-                     exact_number(p_.situations[i].weight) + ": " + ids);
+            to_.item(to_.strong(label(i)) + " " + to_.code(p_.situations[i].key) + ", " + part_in_words(i) + ": " + ids);
         }
         to_.sentence("The method is in docs/deciding.md.");
+    }
+
+    std::string part_in_words(std::size_t i) const
+    {
+        switch (part_of(r_, i)) {
+        case part::compared: return "weight " + exact_number(p_.situations[i].weight);
+        case part::left_out: return "left out";
+        case part::check: return "a check of the length of kernels, not part of the mix";
+        }
+        return "?";
     }
 
     page& to_;
@@ -374,13 +398,6 @@ private:
 };
 
 }  // namespace
-
-std::string platform_name(const platform& p)
-{
-    if (p.kind == "sim") return "simulated " + p.card + " (" + p.driver + ")";
-    return p.kind + " " + p.card + ", driver " + (p.driver.empty() ? "unknown" : p.driver) +
-           (p.real ? "" : " (answered by a stand-in)");
-}
 
 std::string probe_command(const platform& p)
 {

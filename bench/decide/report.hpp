@@ -15,9 +15,6 @@ void write_report(page& to, const platform& p, const recommendation& r, const qu
 /// The same as data; every claim names its cells.
 nlohmann::json report_json(const platform& p, const recommendation& r, const question& q);
 
-/// "cuda NVIDIA H200 (9.0), driver 13000", "simulated h200 (sim:h200,...)".
-std::string platform_name(const platform& p);
-
 /// The command that settles a break-even on a card of the platform's kind.
 std::string probe_command(const platform& p);
 

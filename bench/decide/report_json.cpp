@@ -26,15 +26,32 @@ public:
     {
         json all = json::array();
         for (const rejected& o : r_.out)
-            all.push_back({{"allocator", spec_of(o.allocator)}, {"reason", json_text(o.reason)}, {"cells", o.cells}});
+            all.push_back({{"allocator", spec_of(o.allocator)},
+                           {"reason", json_text(o.reason)},
+                           {"cells", o.cells},
+                           {"probe", o.probed ? defect_json(*o.probed) : json(nullptr)}});
+        return all;
+    }
+
+    json probes() const
+    {
+        json all = json::array();
+        for (const probe_file& f : p_.probes) {
+            json features = json::object();
+            for (const auto& n : probing::needs()) features[n.feature] = judgement_json(probing::judge(f.report.probes, n));
+            all.push_back({{"file", json_text(f.path)},
+                           {"date", f.report.date.empty() ? json(nullptr) : json_text(f.report.date)},
+                           {"quick", f.report.quick},
+                           {"finished", f.report.finished},
+                           {"features", std::move(features)}});
+        }
         return all;
     }
 
     json situations() const
     {
         json all = json::array();
-        for (const std::size_t i : r_.over.situations) all.push_back(situation_at(i, true));
-        for (const std::size_t i : r_.left_out) all.push_back(situation_at(i, false));
+        for (std::size_t i = 0; i < p_.situations.size(); ++i) all.push_back(situation_at(i));
         return all;
     }
 
@@ -102,6 +119,28 @@ public:
     json spec(std::size_t place) const { return spec_of(r_.over.candidates[place]); }
 
 private:
+    static json finding_json(const probing::summed_finding& f)
+    {
+        return {{"id", json_text(f.best.id)},
+                {"question", json_text(f.best.question)},
+                {"verdict", json_text(f.best.found.verdict)},
+                {"evidence", json_text(probing::evidence_of(f))}};
+    }
+
+    static json defect_json(const defect& d)
+    {
+        return {{"file", json_text(d.in->path)}, {"feature", d.feature}, {"finding", finding_json(*d.finding)}};
+    }
+
+    static json judgement_json(const probing::judgement& j)
+    {
+        json bad = json::array(), costly = json::array(), not_asked = json::array();
+        for (const auto* f : j.bad) bad.push_back(finding_json(*f));
+        for (const auto* f : j.costly) costly.push_back(finding_json(*f));
+        for (const std::string& id : j.not_asked) not_asked.push_back(json_text(id));
+        return {{"verdict", probing::to_string(j.is)}, {"broken", bad}, {"costly", costly}, {"not_asked", not_asked}};
+    }
+
     json spec_of(std::size_t allocator) const { return json_text(p_.allocators[allocator].spec); }
 
     json cells(std::size_t situation_index) const
@@ -113,12 +152,13 @@ private:
         return ids;
     }
 
-    json situation_at(std::size_t i, bool compared) const
+    json situation_at(std::size_t i) const
     {
         const situation& s = p_.situations[i];
         return {{"situation", json_text(s.key)},
                 {"weight", s.weight},
-                {"compared", compared},
+                {"compared", part_of(r_, i) == part::compared},
+                {"part", to_string(part_of(r_, i))},
                 {"facts", facts(i)},
                 {"cells", cells(i)}};
     }
@@ -238,6 +278,7 @@ json report_json(const platform& p, const recommendation& r, const question& q)
             {"runner_up", r.runner_up ? d.spec(*r.runner_up) : json(nullptr)},
             {"runner_up_would_win_if", std::move(to_win)},
             {"fewest_processes", r.processes},
+            {"probes", d.probes()},
             {"rejected", d.out()},
             {"candidates", d.candidates()},
             {"rules", std::move(rules)},

@@ -111,29 +111,36 @@ std::optional<std::string> fallback(const recommendation& r, const margins& m, N
     return names(r, next);
 }
 
+/// "vmm where a probe finds virtual memory usable (this card's probe finds it usable), else ".
+std::string where_usable(const platform& p, std::size_t allocator, const probing::needed& n)
+{
+    return short_spec(p, allocator) + " where a probe finds " + n.feature + " usable" +
+           answer_of_probes(p, p.allocators[allocator]) + ", else ";
+}
+
 std::optional<std::string> capability_rule(const recommendation& r, const margins& m)
 {
     if (r.chosen.size() != 1) return std::nullopt;
-    const std::string& family = r.over.where->allocators[r.over.candidates[r.chosen.front()]].name;
-    const bool virtual_memory = family == "vmm", pools = family == "async";
-    if (!virtual_memory && !pools) return std::nullopt;
-    const auto other = fallback(r, m, [&](const candidate& a) { return a.name == family; });
+    const candidate& chosen = r.over.where->allocators[r.over.candidates[r.chosen.front()]];
+    const probing::needed* needed = probing::need_of(chosen.name);
+    if (!needed || !needed->claim) return std::nullopt;
+    const auto other = fallback(r, m, [&](const candidate& a) { return a.name == chosen.name; });
     if (!other) return std::nullopt;
-    return name(r, r.chosen.front()) + " where a probe finds " +
-           (virtual_memory ? "virtual memory" : "stream-ordered pools") + " usable, else " + *other;
+    return where_usable(*r.over.where, r.over.candidates[r.chosen.front()], *needed) + *other;
 }
 
-/// A rejected one that does not run everywhere but would be chosen where it does.
+/// A rejected one that does not run everywhere, or fails its probe here, but would be chosen where it does not.
 std::optional<std::string> where_it_runs(const platform& p, const recommendation& r, const rejected& out, const margins& m)
 {
-    if (!out.reason.starts_with("unsupported")) return std::nullopt;
+    if (!out.probed && !out.reason.starts_with("unsupported")) return std::nullopt;
     contest c{&p, r.over.candidates, {}};
     c.candidates.push_back(out.allocator);
     for (const std::size_t i : r.over.situations)
         if (p.situations[i].by_allocator[out.allocator].completed()) c.situations.push_back(i);
-    if (c.situations.empty()) return std::nullopt;
+    if (c.situations.empty() || (out.probed && c.situations.size() < r.over.situations.size())) return std::nullopt;
     const std::vector<std::size_t> chosen = choose(scores_in(c), m);
     if (chosen != std::vector{c.candidates.size() - 1}) return std::nullopt;
+    if (out.probed) return where_usable(p, out.allocator, *probing::need_of(p.allocators[out.allocator].name)) + names(r, r.chosen);
     return short_spec(p, out.allocator) + " where it runs (" + std::to_string(c.situations.size()) + " of " +
            std::to_string(r.over.situations.size()) + " situations), else " + names(r, r.chosen);
 }

@@ -2,6 +2,7 @@
 // Numbers as sentences and tables of a recommendation have them; "-" where nothing is known.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 
@@ -21,6 +22,12 @@ inline std::string factor(double f)
     char text[32];
     std::snprintf(text, sizeof text, "%.2fx", f);
     return text;
+}
+
+/// "1 situation", "2 situations", "3 processes".
+inline std::string counted(std::size_t n, const std::string& one, const std::string& many)
+{
+    return std::to_string(n) + " " + (n == 1 ? one : many);
 }
 
 }  // namespace vrambench::decide

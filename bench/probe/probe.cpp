@@ -12,7 +12,7 @@ void session::ask(const std::string& id, const std::string& question, const std:
     try {
         now.found = f();
     } catch (const unsupported_error& e) {
-        now.found = {"not supported", level::open, e.what()};
+        now.found = {not_supported, level::open, e.what()};
     } catch (const too_little_memory& e) {
         now.found = {"not asked", level::open, e.what()};
     } catch (const device_error& e) {

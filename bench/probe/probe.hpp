@@ -26,6 +26,9 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// The verdict where the device lacks what is asked about.
+inline constexpr const char* not_supported = "not supported";
+
 /// One probe in one process.
 class session {
 public:

@@ -1,7 +1,9 @@
 #include "bench/probe/report.hpp"
 
 #include "bench/document_parts.hpp"
+#include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
+#include "bench/probe/needs.hpp"
 #include "device/registry.hpp"
 #include "spec/errors.hpp"
 
@@ -37,54 +39,30 @@ std::string claims_text(const device_info& info)
     return all.empty() ? "nothing" : all;
 }
 
-/// What an allocator stands on: the probes whose names begin so.
-struct needed {
-    const char* allocator;
-    const char* claim;                       ///< what the driver has to state for it; null: nothing
-    std::vector<std::string> prefixes;
-};
-
-const std::vector<needed>& needs()
+std::string allocators_of(const needed& n)
 {
-    static const std::vector<needed> all = {
-        {"direct, legacy", nullptr, {"wait.malloc.", "wait.free.", "release.free", "failure.malloc", "integrity.malloc"}},
-        {"async",
-         "memory pools",
-         {"pools.", "wait.malloc_async", "wait.free_async", "release.threshold", "release.trim", "release.pool",
-          "failure.malloc_async", "integrity.pool", "integrity.copy", "reuse."}},
-        {"vmm",
-         "virtual memory",
-         {"vmm.", "wait.create", "wait.map", "wait.set_access", "wait.unmap", "wait.release", "release.vmm", "failure.create",
-          "integrity.vmm", "granularity.vmm", "granularity.addresses"}},
-    };
+    std::string all;
+    for (const auto& name : n.allocators) all += (all.empty() ? "" : ", ") + name;
     return all;
 }
 
-bool concerns(const needed& n, const std::string& id)
+std::string in_words(const std::vector<const summed_finding*>& findings)
 {
-    // "failure.malloc" is not "failure.malloc_async".
-    return std::any_of(n.prefixes.begin(), n.prefixes.end(), [&](const std::string& p) {
-        return id.starts_with(p) && (id.size() == p.size() || id[p.size()] != '_' || p.ends_with('.'));
-    });
+    std::string all;
+    for (const auto* f : findings) all += (all.empty() ? "" : "; ") + f->best.question + ": " + f->best.found.verdict;
+    return all;
 }
 
 std::string conclusion(const probe_report& r, const needed& n)
 {
-    std::string broken, costly;
-    unsigned asked = 0;
-    for (const auto& p : r.probes)
-        for (const auto& f : p.findings) {
-            if (!concerns(n, f.best.id)) continue;
-            if (f.best.found.how != level::open) ++asked;
-            std::string& list = f.best.found.how == level::broken ? broken : costly;
-            if (f.best.found.how == level::broken || f.best.found.how == level::costly)
-                list += (list.empty() ? "" : "; ") + f.best.question + ": " + f.best.found.verdict;
-        }
+    const judgement j = judge(r.probes, n);
     const auto stated = n.claim ? r.device.claims.find(n.claim) : r.device.claims.end();
     const std::string claim = stated == r.device.claims.end() ? "" : "stated: " + stated->second + "; found: ";
-    if (!broken.empty()) return claim + "BROKEN: " + broken;
-    if (asked == 0) return claim + "not asked";
-    return claim + "works" + (costly.empty() ? "" : "; costly: " + costly);
+    std::vector<const summed_finding*> broken = j.bad;
+    std::erase_if(broken, [](const summed_finding* f) { return f->best.found.how != level::broken; });
+    if (!broken.empty()) return claim + "BROKEN: " + in_words(broken);
+    if (j.answered == 0) return claim + "not asked";
+    return claim + "works" + (j.costly.empty() ? "" : "; costly: " + in_words(j.costly));
 }
 
 json finding_json(const summed_finding& f)
@@ -94,6 +72,29 @@ json finding_json(const summed_finding& f)
     j["processes_with_verdict"] = f.said;
     if (f.verdicts.size() > 1) j["verdicts"] = f.verdicts;
     return j;
+}
+
+summed_finding finding_of(const json& j)
+{
+    summed_finding f;
+    f.best = finding_from(j);
+    read(j, "processes", f.asked);
+    read(j, "processes_with_verdict", f.said);
+    if (const auto verdicts = j.find("verdicts"); verdicts != j.end())
+        for (const auto& item : verdicts->items()) read(*verdicts, item.key().c_str(), f.verdicts[item.key()]);
+    else f.verdicts[f.best.found.verdict] = f.asked;
+    return f;
+}
+
+device_info device_of(const json& j)
+{
+    device_info d;
+    j.at("kind").get_to(d.kind);
+    j.at("name").get_to(d.name);
+    j.at("spec").get_to(d.spec);
+    j.at("simulated").get_to(d.simulated);
+    for (const auto& [name, value] : j.at("claims").items()) d.claims[name] = value.get<std::string>();
+    return d;
 }
 
 }  // namespace
@@ -130,7 +131,7 @@ std::string probe_table(const probe_report& r)
         for (const auto& f : p.findings) line(f.best.question, printable(marked(f.best)), printable(evidence_of(f)));
     }
     out += "\nwhat follows for allocators\n";
-    for (const auto& n : needs()) out += column(n.allocator, 16) + printable(conclusion(r, n)) + "\n";
+    for (const auto& n : needs()) out += column(allocators_of(n), 16) + printable(conclusion(r, n)) + "\n";
     return out;
 }
 
@@ -143,6 +144,7 @@ std::string probe_text(const probe_report& r)
     json j = head_json(head, "probe");
     j["schema"] = report_schema;
     j.erase("seed");
+    if (!r.date.empty()) j["date"] = r.date;
     j["quick"] = r.quick;
     j["device"] = {{"kind", r.device.kind}, {"name", json_text(r.device.name)}, {"spec", json_text(r.device.spec)},
                    {"simulated", is_simulated(r.device)}, {"claims", json::object()}};
@@ -154,10 +156,29 @@ std::string probe_text(const probe_report& r)
         j["probes"].push_back({{"name", p.name}, {"processes", p.processes}, {"findings", std::move(findings)}});
     }
     j["conclusions"] = json::object();
-    for (const auto& n : needs()) j["conclusions"][n.allocator] = json_text(conclusion(r, n));
+    for (const auto& n : needs()) j["conclusions"][allocators_of(n)] = json_text(conclusion(r, n));
     std::string text;
     print_json(text, j, 4, 0);
     return text + "\n";
+}
+
+probe_report report_from(const json& j)
+{
+    probe_report r;
+    j.at("command").get_to(r.command);
+    r.environment = environment_from(j.at("environment"));
+    r.device = device_of(j.at("device"));
+    r.date = j.value("date", "");
+    j.at("quick").get_to(r.quick);
+    j.at("finished").get_to(r.finished);
+    for (const json& p : j.at("probes")) {
+        probe_summary s;
+        p.at("name").get_to(s.name);
+        read(p, "processes", s.processes);
+        for (const json& f : p.at("findings")) s.findings.push_back(finding_of(f));
+        r.probes.push_back(std::move(s));
+    }
+    return r;
 }
 
 }  // namespace vrambench::probing

@@ -5,6 +5,8 @@
 #include "bench/run_document.hpp"
 #include "device/device.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct probe_report {
     std::vector<std::string> command;
     std::vector<environment_fact> environment;
     device_info device;                      ///< as it describes itself, its claims among that
+    std::string date;                        ///< ISO 8601, local; empty in reports of earlier versions
     bool quick = false;
     bool finished = false;                   ///< false until the last process has ended
     std::vector<probe_summary> probes;
@@ -26,5 +29,8 @@ std::string probe_table(const probe_report& r);
 
 /// One JSON document, "kind": "probe". Ends in a newline.
 std::string probe_text(const probe_report& r);
+
+/// The inverse, of what follows from findings: of the device its name, spec and claims. Throws input_error or a json exception.
+probe_report report_from(const nlohmann::json& j);
 
 }  // namespace vrambench::probing

@@ -78,6 +78,7 @@ int run_probes(const probe_request& request, const command_line& line)
     probing_run run{request, answering_device(request.device), {}, chosen_probes(request)};
     if (!request.out.empty()) check_replaceable(request.out, "vrambench.probe");
     run.report.command = line.arguments;
+    run.report.date = today();
     run.report.quick = request.quick;
     run.report.device = run.on.simulated ? open_device(run.on, {})->info() : ask_device(run.on);
     run.report.environment = host_environment();

@@ -46,11 +46,54 @@ class RecommendTest(cli.CommandTest):
     def test_fit_files_tell_what_fits(self):
         self.succeed("fit", "--device", "sim:h200", "--allocator", "vmm,legacy-retry", "--workload", PAIR, "--out", "fit.json")
         out = self.succeed("recommend", "fit.json").out
+        self.assertIn("1 file, 2 searches of what fits. SIMULATED", out)
+        self.assertIn("Not decided: the files hold searches of `fit` and no run, so there is nothing to compare.", out)
+        self.assertNotIn("pass", out)
         self.assertIn("What fits", out)
         self.assertIn("smallest limit", out)
         both = self.succeed("recommend", "fit.json", self.run_file()).out
         self.assertIn("What fits", both)
         self.assertIn("Break-even", both)
+
+    def probe_file(self, name, break_it=None, **changed):
+        """A report of the simulator's vmm probe; with `break_it` that finding is broken."""
+        self.succeed("probe", "--device", "sim:h200", "--only", "vmm", "--out", name)
+        report = cli.read_json(self.folder / name) | changed
+        for finding in report["probes"][0]["findings"]:
+            if finding["id"] == break_it:
+                finding.update(level="broken", verdict="growth fails", evidence="step 3 of 24")
+        (self.folder / name).write_text(json.dumps(report))
+        return name
+
+    def test_a_probes_report_filters_and_answers(self):
+        run = self.run_file()
+        out = self.succeed("recommend", run, self.probe_file("good.json")).out
+        self.assertIn("good.json", out)
+        self.assertIn("virtual memory: usable", out)
+        self.assertIn("vmm", {c["allocator"].split(":")[0] for c in self.platform(run, "good.json")["candidates"]})
+        out = self.succeed("recommend", self.probe_file("bad.json", break_it="vmm.three-reservations"), run).out
+        self.assertRegex(" ".join(out.split()), r"vmm is out: the simulator's probe of \d{4}-\d\d-\d\d finds virtual memory unusable: three "
+                         r"reservations grown in turn: growth fails: step 3 of 24 \(vmm.three-reservations in bad.json\)")
+        rejected = self.platform(run, "bad.json")["rejected"]
+        self.assertEqual([(r["allocator"], r["probe"]["file"]) for r in rejected], [("vmm:handle=granularity", "bad.json")])
+
+    def platform(self, *files):
+        return cli.strict_json(self.succeed("recommend", *files, "--format", "json").out)["platforms"][0]
+
+    def test_a_probes_report_of_another_device_is_a_note(self):
+        run = self.run_file()
+        self.succeed("probe", "--device", "sim:h200,vram=8GiB", "--only", "vmm", "--out", "other.json")
+        out = " ".join(self.succeed("recommend", run, "other.json").out.split())
+        self.assertRegex(out, r"note: other.json is a probe of simulated h200 \(sim:h200,vram=8GiB,[^)]*\), of which the files hold no cell")
+        self.assertNotIn("by a probe", out)
+        notes = cli.strict_json(self.succeed("recommend", run, "other.json", "--format", "json").out)["notes"]
+        self.assertEqual(len(notes), 1)
+
+    def test_a_probes_report_that_cannot_be_used_is_one_line(self):
+        self.assertIn("name files of `vrambench run` or `fit` beside it", self.refused(self.probe_file("alone.json")))
+        run = self.run_file()
+        self.assertIn("has version 'vrambench.probe/2'", self.refused(run, self.probe_file("later.json", schema="vrambench.probe/2")))
+        self.assertIn("is damaged", self.refused(run, self.probe_file("damaged.json", device={})))
 
     def test_requirements_and_weights_are_told(self):
         out = self.succeed("recommend", self.run_file(), "--require", "completes,limit=64MiB", "--weights", "limit:none=3",

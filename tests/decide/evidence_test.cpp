@@ -38,6 +38,25 @@ TEST(evidence, one_platform_a_card_class_and_driver)
     EXPECT_FALSE(p[2].real);
 }
 
+TEST(evidence, cells_of_a_merged_file_belong_to_the_platforms_that_measured_them)
+{
+    run_document merged = some_run(), other = some_run();
+    add_situation(merged, "x", std::nullopt, {{"vmm", {1.0}}});
+    add_situation(other, "x", std::nullopt, {{"vmm", {1.0}}});
+    other.environment[2].text = "12080";
+    merged.environments = {{merged.environment, {}}, {other.environment, {}}};
+    merged.environment = {{"commit", "abc", 0, false}};    // what both share
+    for (cell& c : merged.cells) c.environment = 0;
+    for (cell& c : other.cells) {
+        c.environment = 1;
+        merged.cells.push_back(c);
+    }
+    const std::vector<platform> p = gathered({merged});
+    ASSERT_EQ(p.size(), 2u);
+    EXPECT_EQ(p[0].driver, "13000");
+    EXPECT_EQ(p[1].driver, "12080");
+}
+
 TEST(evidence, what_a_stand_in_answered_is_no_real_card)
 {
     run_document run = some_run();

@@ -201,6 +201,14 @@ TEST(recommendation, other_kernel_lengths_are_a_check_and_not_part_of_the_mix)
     EXPECT_NE(r.other_kernels[1].chosen, r.chosen);
     EXPECT_EQ(r.other_kernels[1].stays, 1);
     EXPECT_EQ(r.other_kernels[2].kernels, "traffic");
+    const std::string text = page_of(run, page_style::markdown);
+    EXPECT_THAT(text, HasSubstr("**W3** `w:a=x/limit:1250000`, weight 1:"));
+    EXPECT_THAT(text, HasSubstr("**W6** `w:a=x/limit:none/kernels:traffic`, a check of the length of kernels, not part of the mix:"));
+    const platform p = platform_from(run);
+    const nlohmann::json j = report_json(p, recommend(p, {}), {});
+    ASSERT_EQ(j["situations"].size(), 6u);
+    EXPECT_EQ(j["situations"][0]["part"], "compared");
+    EXPECT_EQ(j["situations"][5]["part"], "check");
 }
 
 TEST(recommendation, what_does_not_run_everywhere_can_be_a_rule)
