@@ -3,6 +3,7 @@
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
 #include "bench/table.hpp"
+#include "bench/text_columns.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -50,15 +51,13 @@ std::string lines_of(const std::vector<row>& rows)
 {
     std::array<std::size_t, heading.size()> widths{};
     for (const row& r : rows)
-        for (std::size_t k = 0; k < r.size(); ++k) widths[k] = std::max(widths[k], r[k].size());
+        for (std::size_t k = 0; k < r.size(); ++k) widths[k] = std::max(widths[k], columns(r[k]));
     std::string out;
     for (const row& r : rows) {
         std::string line;
-        for (std::size_t k = 0; k < r.size(); ++k) {
-            const std::string fill(widths[k] - r[k].size(), ' ');
-            line += (k ? "  " : "") + (k < 4 ? r[k] + fill : fill + r[k]);    // words to the left, numbers to the right
-        }
-        out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+        for (std::size_t k = 0; k < r.size(); ++k)
+            line += (k ? "  " : "") + (k < 4 ? left : right)(r[k], widths[k]);    // words to the left, numbers to the right
+        out += without_end_spaces(line) + "\n";
     }
     return out;
 }

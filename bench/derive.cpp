@@ -20,13 +20,20 @@ struct pass_of {
 };
 using passes = std::vector<pass_of>;
 
-passes undisturbed(const cell& c, bool steady)
+std::vector<const repetition*> all_of(const cell& c)
+{
+    std::vector<const repetition*> all;
+    for (const repetition& r : c.repetitions) all.push_back(&r);
+    return all;
+}
+
+passes undisturbed(const std::vector<const repetition*>& repetitions, bool steady)
 {
     passes all;
-    for (const repetition& r : c.repetitions) {
-        if (r.disturbed) continue;
-        if (!steady) all.push_back({&r, &r.cold});
-        else if (r.steady) all.push_back({&r, &*r.steady});
+    for (const repetition* r : repetitions) {
+        if (r->disturbed) continue;
+        if (!steady) all.push_back({r, &r->cold});
+        else if (r->steady) all.push_back({r, &*r->steady});
     }
     return all;
 }
@@ -410,7 +417,10 @@ pass_metrics derive_pass(const cell& c, const passes& all, const passes& referen
     return m;
 }
 
-passes reference_passes(const cell* reference, bool steady) { return reference ? undisturbed(*reference, steady) : passes{}; }
+passes reference_passes(const cell* reference, bool steady)
+{
+    return reference ? undisturbed(all_of(*reference), steady) : passes{};
+}
 
 }  // namespace
 
@@ -427,11 +437,13 @@ token_time token_time_of(const std::vector<phase_measurement>& phases, const std
     return t;
 }
 
-cell_metrics derive(const cell& c, const cell* reference)
+cell_metrics derive(const cell& c, const cell* reference) { return derive(c, all_of(c), reference); }
+
+cell_metrics derive(const cell& c, const std::vector<const repetition*>& some, const cell* reference)
 {
     cell_metrics m;
-    m.cold = derive_pass(c, undisturbed(c, false), reference_passes(reference, false));
-    if (const passes steady = undisturbed(c, true); !steady.empty())
+    m.cold = derive_pass(c, undisturbed(some, false), reference_passes(reference, false));
+    if (const passes steady = undisturbed(some, true); !steady.empty())
         m.steady = derive_pass(c, steady, reference_passes(reference, true));
     return m;
 }

@@ -105,6 +105,9 @@ struct cell_metrics {
 /// else with the repetition of `reference` that has its index.
 cell_metrics derive(const cell& c, const cell* reference);
 
+/// The same of some of the cell's repetitions: one process at a time, where processes are compared or resampled.
+cell_metrics derive(const cell& c, const std::vector<const repetition*>& some, const cell* reference);
+
 /// Whether the cell can be the reference of others: `ideal`, without a limit and without faults.
 bool may_be_reference(const cell& c);
 

@@ -2,6 +2,7 @@
 
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
+#include "bench/text_columns.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -70,9 +71,6 @@ std::vector<frontier> frontiers_of(const run_document& run)
     for (auto& f : all) std::sort(f.limits.rbegin(), f.limits.rend());
     return all;
 }
-
-std::string left(const std::string& s, std::size_t width) { return s + std::string(width - std::min(width, s.size()), ' '); }
-std::string right(const std::string& s, std::size_t width) { return std::string(width - std::min(width, s.size()), ' ') + s; }
 
 std::string facts_of(const frontier& f)
 {

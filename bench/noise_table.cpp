@@ -4,6 +4,7 @@
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
 #include "bench/table.hpp"
+#include "bench/text_columns.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -47,8 +48,6 @@ bool is_used(const repetition& r)
            (!r.steady || r.steady->result.what == status::completed);
 }
 
-std::string padded(std::string text, std::size_t width) { return std::string(width - std::min(width, text.size()), ' ') + text; }
-
 std::string row_of(const std::string& kind, const values_by_process& processes)
 {
     const auto split = split_variance(processes);
@@ -57,10 +56,10 @@ std::string row_of(const std::string& kind, const values_by_process& processes)
     std::size_t n = 0;
     for (const auto& p : processes)
         for (const double v : p) sum += v, ++n;
-    std::string line = "  " + kind + std::string(kind.size() < 10 ? 10 - kind.size() : 1, ' ');
-    line += padded(std::to_string(processes.size()), 9) + padded(short_count(sum / static_cast<double>(n)), 14) +
-            padded(short_count(std::sqrt(split->between)), 14) + padded(short_count(std::sqrt(split->within)), 14) +
-            padded(std::to_string(std::lround(split->between_share() * 100)) + " %", 8);
+    std::string line = "  " + column(kind, 10);
+    line += right(std::to_string(processes.size()), 9) + right(short_count(sum / static_cast<double>(n)), 14) +
+            right(short_count(std::sqrt(split->between)), 14) + right(short_count(std::sqrt(split->within)), 14) +
+            right(std::to_string(std::lround(split->between_share() * 100)) + " %", 8);
     return line + "\n";
 }
 

@@ -1,6 +1,7 @@
 #include "bench/table.hpp"
 
 #include "bench/table_rows.hpp"
+#include "bench/text_columns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,16 +19,7 @@ constexpr std::size_t gap = 2;
 constexpr const char* bold = "\033[1m";
 constexpr const char* red = "\033[31m";
 
-/// Columns on a terminal: code points, not bytes.
-std::size_t columns(const std::string& s)
-{
-    return static_cast<std::size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string spaces(std::size_t n) { return std::string(n, ' '); }
-
-std::string left(const std::string& s, std::size_t width) { return s + spaces(width - std::min(width, columns(s))); }
-std::string right(const std::string& s, std::size_t width) { return spaces(width - std::min(width, columns(s))) + s; }
 
 std::string printf_text(const char* format, double value)
 {
@@ -46,12 +38,6 @@ std::string with_commas(double value)
 std::string painted(const std::string& s, const char* how, const table_style& style)
 {
     return style.color ? how + s + "\033[0m" : s;
-}
-
-std::string without_end_spaces(std::string s)
-{
-    s.erase(s.find_last_not_of(' ') + 1);
-    return s;
 }
 
 std::string without_newline(std::string s)

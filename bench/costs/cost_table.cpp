@@ -1,5 +1,6 @@
 #include "bench/costs/cost_table.hpp"
 
+#include "bench/text_columns.hpp"
 #include "spec/units.hpp"
 
 #include <set>
@@ -27,13 +28,6 @@ std::string picoseconds(const spread& t)
     return std::to_string(t.median) + " ps (" + std::to_string(t.p10) + "-" + std::to_string(t.p90) + ")";
 }
 
-std::string column(const std::string& text, std::size_t width)
-{
-    return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
-}
-
-std::string without_end(const std::string& line) { return line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
-
 std::string size_text(std::uint64_t bytes)
 {
     const std::string exact = exact_size(bytes);
@@ -48,7 +42,7 @@ void print_call(const cost_summary& s, const std::string& call, std::string& out
     for (const auto bytes : sizes) {
         std::string line = column(call, 12) + column(size_text(bytes), 10);
         for (int i = 0; i < situations; ++i) line += column(cell(s.find({call, static_cast<situation>(i), bytes})), 24);
-        out += without_end(line);
+        out += without_end_spaces(line) + "\n";
     }
 }
 
@@ -62,7 +56,7 @@ std::string cost_table(const cost_summary& s)
                       (s.processes == 1 ? " process" : " processes") + " (p10-p90); refused: by free bytes\n\n";
     std::string head = column("call", 12) + column("size", 10);
     for (int i = 0; i < situations; ++i) head += column(to_string(static_cast<situation>(i)), 24);
-    out += without_end(head);
+    out += without_end_spaces(head) + "\n";
     for (const char* call : {"malloc", "free", "create", "map", "set_access", "unmap", "release"}) print_call(s, call, out);
     out += "\nother costs, us\n\n";
     for (const auto& [key, t] : s.ps)

@@ -1,6 +1,7 @@
 #include "bench/decide/comparison_text.hpp"
 
 #include "bench/decide/comparison_rows.hpp"
+#include "bench/text_columns.hpp"
 
 #include <algorithm>
 
@@ -9,10 +10,6 @@ namespace vrambench {
 namespace {
 
 constexpr std::size_t gap = 2;
-
-std::string padding(const std::string& s, std::size_t width) { return std::string(width - std::min(width, s.size()), ' '); }
-std::string left(const std::string& s, std::size_t width) { return s + padding(s, width); }
-std::string right(const std::string& s, std::size_t width) { return padding(s, width) + s; }
 
 struct layout {
     std::size_t what = 4;

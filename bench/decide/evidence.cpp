@@ -101,13 +101,9 @@ double idle_of_recovery(const pass_metrics& m)
 /// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
 void add_processes(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
-    cell one;    // what derive() asks of a cell
-    one.on = c.on;
-    one.workload = c.workload;
     for (const repetition& r : c.repetitions) {
         if (r.what != role::timed || r.disturbed) continue;
-        one.repetitions = {r};
-        const cell_metrics m = derive(one, reference);
+        const cell_metrics m = derive(c, {&r}, reference);
         const std::uint64_t round = (file << 32) + r.index;
         add_pass(s, e, m.cold, false, round);
         if (m.steady) add_pass(s, e, *m.steady, true, round);

@@ -1,5 +1,6 @@
 #include "bench/decide/page.hpp"
 
+#include "bench/text_columns.hpp"
 #include "spec/errors.hpp"
 
 #include <algorithm>
@@ -30,12 +31,6 @@ std::string wrapped(const std::string& text, std::size_t indent)
         at = end + 1;
     }
     return out + "\n";
-}
-
-std::string padded(const std::string& text, std::size_t width, bool left)
-{
-    const std::string space(width - std::min(width, text.size()), ' ');
-    return left ? text + space : space + text;
 }
 
 std::string escaped(std::string text)
@@ -77,15 +72,15 @@ void page::table(const std::vector<std::string>& head, const std::vector<std::ve
     end_list();
     if (rows.empty()) return;
     std::vector<std::size_t> width;
-    for (const auto& h : head) width.push_back(h.size());
+    for (const auto& h : head) width.push_back(columns(h));
     for (const auto& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], columns(row[i]));
     const auto line = [&](const std::vector<std::string>& row) {
         std::string text = markdown() ? "|" : "";
         for (std::size_t i = 0; i < row.size(); ++i)
             text += markdown() ? " " + escaped(printable(row[i])) + " |"
-                               : (i ? "  " : "") + padded(printable(row[i]), width[i], i == 0);
-        return text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+                               : (i ? "  " : "") + (i == 0 ? left : right)(printable(row[i]), width[i]);
+        return without_end_spaces(text) + "\n";
     };
     out_ += line(head);
     if (markdown()) {

@@ -74,73 +74,57 @@ bool counts(const repetition& r, role what, bool steady)
     return !r.disturbed && r.what == what && p && p->result.what == status::completed;
 }
 
-/// derive() of one repetition. It is copied, which is cheap where the file was read without its histograms.
-class one_by_one {
-public:
-    one_by_one(const cell& c, const cell* reference) : cell_(c), reference_(reference)
-    {
-        alone_.on = c.on;
-        alone_.workload = c.workload;
-    }
-
-    template <typename Use>
-    void derive_each(bool steady, Use use)
-    {
-        for (const repetition& r : cell_.repetitions) {
-            if (!counts(r, role::timed, steady)) continue;
-            const cell_metrics m = derived({r});
-            if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers, *pass_of(r, steady));
-        }
-    }
-
-    /// Each memory repetition beside the first timed one, without which a cell has no numbers.
-    template <typename Use>
-    void derive_memory(bool steady, Use use)
-    {
-        const auto timed = std::find_if(cell_.repetitions.begin(), cell_.repetitions.end(),
-                                        [&](const repetition& r) { return counts(r, role::timed, steady); });
-        if (timed == cell_.repetitions.end()) return;
-        for (const repetition& r : cell_.repetitions) {
-            if (!counts(r, role::memory, steady)) continue;
-            const cell_metrics m = derived({*timed, r});
-            if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers);
-        }
-    }
-
-private:
-    cell_metrics derived(std::vector<repetition> repetitions)
-    {
-        alone_.repetitions = std::move(repetitions);
-        return derive(alone_, reference_);
-    }
-
-    const cell& cell_;
-    const cell* reference_;
-    cell alone_;
+struct measured_cell {
+    const cell& of;
+    const cell* reference;
 };
 
-void add_bloat(pass_samples& to, one_by_one& each, bool steady)
+template <typename Use>
+void derive_each(const measured_cell& c, bool steady, Use use)
 {
-    each.derive_memory(steady, [&](const repetition& r, const pass_numbers& n) { add(to, "device_bloat", {}, r.index, n.device_bloat); });
+    for (const repetition& r : c.of.repetitions) {
+        if (!counts(r, role::timed, steady)) continue;
+        const cell_metrics m = derive(c.of, {&r}, c.reference);
+        if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers, *pass_of(r, steady));
+    }
+}
+
+/// Each memory repetition beside the first timed one, without which a cell has no numbers.
+template <typename Use>
+void derive_memory(const measured_cell& c, bool steady, Use use)
+{
+    const auto timed = std::find_if(c.of.repetitions.begin(), c.of.repetitions.end(),
+                                    [&](const repetition& r) { return counts(r, role::timed, steady); });
+    if (timed == c.of.repetitions.end()) return;
+    for (const repetition& r : c.of.repetitions) {
+        if (!counts(r, role::memory, steady)) continue;
+        const cell_metrics m = derive(c.of, {&*timed, &r}, c.reference);
+        if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers);
+    }
+}
+
+void add_bloat(pass_samples& to, const measured_cell& c, bool steady)
+{
+    derive_memory(c, steady, [&](const repetition& r, const pass_numbers& n) { add(to, "device_bloat", {}, r.index, n.device_bloat); });
     if (to.find("device_bloat", {})) return;
     // A device that knows its own peak needs no memory repetitions.
-    each.derive_each(steady, [&](const repetition& r, const pass_numbers& n, const pass_measurement&) {
+    derive_each(c, steady, [&](const repetition& r, const pass_numbers& n, const pass_measurement&) {
         add(to, "device_bloat", {}, r.index, n.device_bloat);
     });
 }
 
-pass_samples samples_of_pass(const pass_metrics& whole, one_by_one& each, bool steady)
+pass_samples samples_of_pass(const pass_metrics& whole, const measured_cell& c, bool steady)
 {
     pass_samples s;
     s.attempted = whole.attempted;
     s.completed = whole.completed;
     s.result = whole.result;
     if (!whole.numbers) return s;
-    each.derive_each(steady, [&](const repetition& r, const pass_numbers& n, const pass_measurement& p) {
+    derive_each(c, steady, [&](const repetition& r, const pass_numbers& n, const pass_measurement& p) {
         add_times(s, n, p, r.index);
         add_bytes(s, n, r.index);
     });
-    add_bloat(s, each, steady);
+    add_bloat(s, c, steady);
     return s;
 }
 
@@ -155,10 +139,9 @@ const series* pass_samples::find(const std::string& metric, const std::string& p
 cell_samples samples_of(const cell& c, const cell* reference)
 {
     const cell_metrics whole = derive(c, reference);
-    one_by_one each(c, reference);
     cell_samples s;
-    s.cold = samples_of_pass(whole.cold, each, false);
-    if (whole.steady) s.steady = samples_of_pass(*whole.steady, each, true);
+    s.cold = samples_of_pass(whole.cold, {c, reference}, false);
+    if (whole.steady) s.steady = samples_of_pass(*whole.steady, {c, reference}, true);
     return s;
 }
 

@@ -1,6 +1,7 @@
 #include "bench/derive.hpp"
 #include "bench/fit/document.hpp"
 #include "bench/json_text.hpp"
+#include "bench/text_columns.hpp"
 #include "spec/errors.hpp"
 #include "spec/units.hpp"
 
@@ -100,13 +101,8 @@ std::vector<group> groups_of(const document& d)
 std::string line_of(const row& r, const std::array<std::size_t, columns>& widths)
 {
     std::string line;
-    for (std::size_t k = 0; k < columns; ++k) {
-        const std::size_t pad = widths[k] - std::min(widths[k], r[k].size());
-        line += k == 1 || k == 2 ? std::string(pad, ' ') + r[k] : r[k] + std::string(pad, ' ');
-        line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
+    for (std::size_t k = 0; k < columns; ++k) line += (k == 1 || k == 2 ? right : left)(r[k], widths[k]) + "  ";
+    return without_end_spaces(line) + "\n";
 }
 
 std::string legend(const document& d)

@@ -4,6 +4,7 @@
 #include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 #include "bench/probe/needs.hpp"
+#include "bench/text_columns.hpp"
 #include "device/registry.hpp"
 #include "spec/errors.hpp"
 
@@ -14,11 +15,6 @@ namespace vrambench::probing {
 namespace {
 
 using json = nlohmann::json;
-
-std::string column(const std::string& text, std::size_t width)
-{
-    return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
-}
 
 /// What is as it should be needs no mark.
 std::string marked(const finding& f)

@@ -1,31 +1,51 @@
 #!/usr/bin/env python3
-"""How long `vrambench compare` takes over two files of many cells. No test: a time is no verdict.
+"""How long `vrambench compare` takes over two files of many cells, and `recommend` over 100 files. No test: a time is no verdict.
 
     python3 tests/cli/large_results.py build/vrambench [CELLS, 10000 where left out]
 
-Makes the files from a small run on the simulator, each cell with another workload, and prints sizes and times."""
+Makes the two files from a small run on the simulator, each cell with another workload, and the hundred from a card's default set,
+each with other processes. Prints sizes and times."""
 
 import json
 import os
 import pathlib
-import resource
+import re
 import subprocess
 import sys
 import tempfile
 import time
 
 WORKLOAD = "kv-pair:heads=8,head-dim=128,step=512,to=16384"
+CARD_RESULT = pathlib.Path(__file__).resolve().parents[2] / "results" / "h200" / "2026-11-30-default.json"
 
 
 def write_many(cells, small, path, count):
     with open(path, "w", encoding="utf-8") as out:
         out.write(json.dumps({**small, "cells": []})[:-2])    # without "]}", which end the cells
         for n in range(count):
-            text = json.dumps(cells[n % len(cells)])
+            text = json.dumps({**cells[n % len(cells)], "id": f"{n:016x}"})
             changed = 16384 + n // len(cells)
             text = text.replace("to=16384", f"to={changed}").replace('"to": "16384"', f'"to": "{changed}"')
             out.write(("," if n else "") + text)
         out.write("]}")
+
+
+def write_copies(text, folder, count):
+    """The same times in other processes: nothing else tells processes of a copied file from those of another run."""
+    for n in range(count):
+        other = re.sub(r'"process": (\d+)', lambda m: f'"process": {int(m[1]) + 100000 * n}', text)
+        (folder / f"run{n}.json").write_text(other, encoding="utf-8")
+    return [f"run{n}.json" for n in range(count)]
+
+
+def measure(command, folder):
+    for _ in range(3):
+        began = time.monotonic()
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        last = process.stdout.read().rstrip().splitlines()[-1]
+        _, status, used = os.wait4(process.pid, 0)
+        print(f"{time.monotonic() - began:.2f} s, of the processor {used.ru_utime + used.ru_stime:.2f} s, at most {used.ru_maxrss / 1024:.0f} MiB; "
+              f"exit {os.waitstatus_to_exitcode(status)}; {last}")
 
 
 def main():
@@ -39,13 +59,11 @@ def main():
         cells = small.pop("cells")
         for path in ("a.json", "b.json"):
             write_many(cells, {**small, "cells": []}, folder / path, count)
-        print(f"two files of {count} cells, {(folder / 'a.json').stat().st_size / 1e6:.0f} MB each")
-        for _ in range(3):
-            before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            done = subprocess.run([vrambench, "compare", "a.json", "b.json", "--changes"], cwd=folder, check=False, capture_output=True, text=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            print(f"{time.monotonic() - began:.2f} s, of the processor {after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime:.2f} s, "
-                  f"at most {after.ru_maxrss / 1024:.0f} MiB; exit {done.returncode}; {done.stdout.splitlines()[-1]}")
+        print(f"compare: two files of {count} cells, {(folder / 'a.json').stat().st_size / 1e6:.0f} MB each")
+        measure([vrambench, "compare", "a.json", "b.json", "--changes"], folder)
+        text = CARD_RESULT.read_text(encoding="utf-8")
+        print(f"recommend: 100 files as {CARD_RESULT.name}, {len(text) / 1e6:.0f} MB each")
+        measure([vrambench, "recommend", *write_copies(text, folder, 100)], folder)
 
 
 if __name__ == "__main__":
