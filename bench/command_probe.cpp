@@ -165,7 +165,7 @@ void add_probe(CLI::App& app, const command_line& line, command& chosen)
     sub->add_option("--processes", o->processes,
                     "child processes of each probe, each with a context of its own (default: 1 to 30, by probe; of --costs 10,\n"
                     "3 with --quick; 1 on sim)");
-    sub->add_option("--out", o->out, "the report to write; with --costs the profile, for --device sim:@FILE.json (default: only the table)");
+    sub->add_option("--out", o->out, "the report to write, which recommend reads too; with --costs the profile, for --device sim:@FILE.json (default: only the table)");
     sub->add_option("--name", o->name, "with --costs: of the profile (default: after the card)");
     sub->add_option("--timeout", o->timeout, "of one process, as 60s (default: 60s; of --costs 300s)");
     sub->footer(probes_text() +

@@ -1,5 +1,6 @@
 #include "bench/decide/filters.hpp"
 
+#include "bench/decide/words.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
@@ -34,7 +35,7 @@ verdict broken(const suspect& s)
     for (std::size_t i = 0; i < s.where.situations.size(); ++i) {
         const evidence& e = s.in(i);
         if (e.failure && severity(e.failure->what) >= severity(status::timeout)) return because(s, in_words(*e.failure), e);
-        if (e.hazards != 0) return because(s, std::to_string(e.hazards) + " hazards: memory was used without an order", e);
+        if (e.hazards != 0) return because(s, counted(e.hazards, "hazard", "hazards") + ": memory was used without an order", e);
     }
     return std::nullopt;
 }
@@ -52,8 +53,7 @@ verdict hardly_measured(const suspect& s)
     for (const std::size_t i : s.situations) measured += s.in(i).measured();
     if (2 * measured >= s.situations.size()) return std::nullopt;
     return rejected{s.allocator,
-                    "measured in " + std::to_string(measured) + " of " + std::to_string(s.situations.size()) +
-                        " situations",
+                    "measured in " + std::to_string(measured) + " of " + counted(s.situations.size(), "situation", "situations"),
                     {}};
 }
 

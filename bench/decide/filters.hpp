@@ -34,8 +34,7 @@ struct selection {
 };
 
 /// In this order: corrupted, crashed, timed out or with hazards anywhere; a probe found what it stands on broken or
-/// missing; measured in less than half of the situations;
-/// not supported in one of them; a requirement not met.
+/// missing; measured in less than half of the situations; not supported in one of them; a requirement not met.
 selection select(const platform& p, const std::vector<std::size_t>& situations, const requirements& r);
 
 }  // namespace vrambench::decide

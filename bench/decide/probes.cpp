@@ -37,11 +37,11 @@ std::string in_words(const judgement& j)
     return "broken: " + verdicts_in_words(j.bad);
 }
 
-/// "this card's probe of 2026-11-30".
+/// "this card's probe of 2026-11-30"; by its file where an earlier version kept no date.
 std::string whose_probe(const platform& p, const probe_file& f)
 {
     return std::string(p.real ? "this card's probe" : "the simulator's probe") +
-           (f.report.date.empty() ? "" : " of " + f.report.date);
+           (f.report.date.empty() ? " in " + f.path : " of " + f.report.date);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ std::optional<std::string> where_it_runs(const platform& p, const recommendation
     if (chosen != std::vector{c.candidates.size() - 1}) return std::nullopt;
     if (out.probed) return where_usable(p, out.allocator, *probing::need_of(p.allocators[out.allocator].name)) + names(r, r.chosen);
     return short_spec(p, out.allocator) + " where it runs (" + std::to_string(c.situations.size()) + " of " +
-           std::to_string(r.over.situations.size()) + " situations), else " + names(r, r.chosen);
+           counted(r.over.situations.size(), "situation", "situations") + "), else " + names(r, r.chosen);
 }
 
 bool chooses(const recommendation& r, const margins& m, const std::vector<double>& weights, std::size_t place)

@@ -80,6 +80,15 @@ class RecommendTest(cli.CommandTest):
     def platform(self, *files):
         return cli.strict_json(self.succeed("recommend", *files, "--format", "json").out)["platforms"][0]
 
+    def test_a_cards_runs_and_its_probe(self):
+        card = [str(cli.SOURCE / "results" / "h200" / f"2026-11-30-{what}.json") for what in ("default", "probe")]
+        platform = self.platform(*card)
+        self.assertEqual(platform["rules"], [f"vmm where a probe finds virtual memory usable (this card's probe in {card[1]} finds it usable), "
+                                             "else legacy-retry"])
+        self.assertEqual(platform["probes"][0]["features"]["virtual memory"],
+                         {"verdict": "usable", "broken": [], "costly": [], "not_asked": []})
+        self.assertEqual({s["part"] for s in platform["situations"]}, {"compared", "check"})
+
     def test_a_probes_report_of_another_device_is_a_note(self):
         run = self.run_file()
         self.succeed("probe", "--device", "sim:h200,vram=8GiB", "--only", "vmm", "--out", "other.json")
