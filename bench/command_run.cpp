@@ -118,11 +118,11 @@ int list_cells(const run_document& document)
 
 }  // namespace
 
-/// `--resident model` is what the workloads of an engine can say of themselves.
+/// `--resident model` is what the workloads of an engine can say of themselves, and all of the default set are such.
 void take_models_along(run_request& r)
 {
     if (r.resident != "model") return;
-    if (r.workloads.empty()) throw input_error("--resident model: name the --workload whose model it is");
+    r.models_resident = r.workloads.empty();
     for (auto& w : r.workloads) {
         const entry& e = find_entry(workload_entries(), parse_spec(w).name, "workload");
         if (std::none_of(e.keys.begin(), e.keys.end(), [](const key_info& k) { return k.name == "weights"; }))

@@ -387,6 +387,20 @@ class Fit(cli.CommandTest):
 class Frontier(cli.CommandTest):
     ARGUMENTS = ("frontier", "--device", "sim:h200,block=256", "--allocator", "legacy-retry,async,vmm", "--workload", PAIR)
 
+    def test_a_limit_stands_for_a_card_where_models_are_resident(self):
+        def cells(limit, *more):
+            listed = self.succeed("frontier", "--device", "sim:h200", "--allocator", "vmm", "--vram-limit", limit, "--no-reference",
+                                  "--benchmark_list_tests", *more).out.splitlines()
+            return sorted(name.rpartition("/limit:")[0] for name in listed)
+
+        small, large, typed = (cells(limit, "--resident", "model") for limit in ("8GiB", "24GiB", "110%"))
+        self.assertTrue(all("weights=on" in name for name in small + large + typed))
+        self.assertEqual(len(small), len(large))
+        self.assertTrue(any("depth=4096+32768+44032," in name for name in small), small)
+        self.assertFalse(any("130048" in name for name in small))
+        self.assertEqual([name for name in typed if "130048" in name], [name for name in large if "130048" in name])
+        self.assertFalse(any("weights=on" in name for name in cells("8GiB")))
+
     def test_table_and_file(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "70..100:10", "--out", "run.json")
         document = cli.read_json(self.folder / "run.json")
