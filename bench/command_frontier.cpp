@@ -46,7 +46,7 @@ void add_frontier(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench frontier --device sim:h200\n"
                 "  vrambench frontier --device sim:h200 --allocator legacy-retry,async:retry=sync,vmm --pressure 80..100:2 \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=16384\n"
-                "  vrambench frontier --device sim:h200 --resident model --vram-limit 8GiB,16GiB,24GiB    # the default set on smaller cards\n"
+                "  vrambench frontier --device sim:h200 --resident model --vram-limit 8GiB,16GiB,24GiB\n"
                 "  vrambench frontier --device sim:h200 --resident model --vram-limit 8GiB,16GiB,24GiB \\\n"
                 "      --workload fattn-session:model=llama-3.1-8b,kv=q8_0,era=pool-fa-early,graphs=off,depth=32768,prompt=512,tokens=4");
     sub->callback([o, pressure, &line, &chosen] {

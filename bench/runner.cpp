@@ -129,6 +129,7 @@ private:
     };
 
     void begin();
+    void start_clock();
     void execute_all(const run_controls& controls);
     void execute(const event& e, const event_batch& batch);
     void allocate(const event& e);
@@ -154,6 +155,7 @@ private:
     outcome scene_of_failure(status what);
     void failed_with(status what, const char* message);
     void finish();
+    void end_of_work();
     void come_to_rest();
     void account_allocator(const allocator_stats& s);
     void account_time(std::int64_t end);
@@ -192,12 +194,12 @@ private:
     allocator_stats stats_before_;
     std::uint64_t hazards_before_ = 0;
     outside_memory* neighbour_ = nullptr;
+    bool work_ended_ = false;
 };
 
 void pass_runner::begin()
 {
     device_.sync_device();
-    device_.reset_activity();
     device_.reset_low_water();
     level_ = start_free_;
     calls_before_ = device_.calls();
@@ -205,11 +207,18 @@ void pass_runner::begin()
     stats_before_ = allocator_.stats();
     hazards_before_ = observer_ ? observer_->hazard_count() : 0;
     allocator_.notify(notification::pass_begin);
-    begin_ps_ = clock_.now_ps();
-    steps_ = step_meter(header_, begin_ps_);
     m_.free_bytes_at_start = start_free_;
     reserved_ = m_.peak_reserved_bytes = allocator_.reserved_bytes();
-    live_over_time_.start(begin_ps_, 0);
+    start_clock();
+}
+
+/// Also after what an engine takes from the driver before its first step: gigabytes of weights take as long as many tokens.
+void pass_runner::start_clock()
+{
+    device_.reset_activity();
+    begin_ps_ = clock_.now_ps();
+    steps_ = step_meter(header_, begin_ps_);
+    live_over_time_.start(begin_ps_, live_);
     reserved_over_time_.start(begin_ps_, reserved_);
 }
 
@@ -276,7 +285,9 @@ void pass_runner::execute(const event& e, const event_batch& batch)
     case event_kind::sync_stream:
     case event_kind::sync_device: return synchronise(e);
     case event_kind::external_alloc: return external_allocate(e);
-    case event_kind::external_free: return external_free(e.id);
+    case event_kind::external_free:
+        if (index_ == summary_.events_of_work) end_of_work();
+        return external_free(e.id);
     case event_kind::step:
         note_floor();
         begin_step(e, clock_.now_ps());
@@ -418,6 +429,7 @@ void pass_runner::external_allocate(const event& e)
     external_live_ += e.bytes;
     if (allocator_.asks_after_calls()) allocator_.after_call(nullptr);    // the driver may have emptied its pools for it
     reserved_may_have_changed(clock_.now_ps());
+    if (index_ + 1 == summary_.events_before_work) start_clock();
 }
 
 void pass_runner::external_free(std::uint32_t id)
@@ -520,6 +532,13 @@ void pass_runner::external_failed(const event& e)
 void pass_runner::finish()
 {
     m_.events = index_;
+    if (!work_ended_) end_of_work();
+}
+
+/// What follows is the engine's way out, which is neither the allocator's nor a token's: giving back weights takes milliseconds.
+void pass_runner::end_of_work()
+{
+    work_ended_ = true;
     m_.calls = difference(difference(device_.calls(), calls_before_), external_calls_);
     m_.refused = difference(device_.refused_calls(), refused_before_);
     account_allocator(allocator_.stats());
