@@ -220,6 +220,9 @@ class SizesAndNumbers(BadInputTest):
         for option in ("--repetitions", "--seed"):
             for value, word in numbers:
                 self.refused([*RUN, option, value], option, word)
+        for command in (["fit", *SIM], ["frontier", *SIM], ["trace", "stats", PAIR], ["trace", "export", PAIR, "--out", "t.jsonl"]):
+            for value, word in numbers:
+                self.refused([*command, "--seed", value], "--seed", word)
         self.refused([*RUN, "--repetitions", "0"], "--repetitions", "0")
         self.refused([*RUN, "--repetitions", "18446744073709551615"], "--repetitions", "too large")
         for option in ("--timeout", "--budget"):

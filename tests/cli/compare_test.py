@@ -119,6 +119,9 @@ class CompareTest(cli.CommandTest):
         self.refused(["run.json", "none.json"], "nothing to compare")
         self.refused(["none.json"], "compare needs a second file, or two allocators")
         self.refused([], "files is required")
+        for seed in ("-1", "1.5", "0x10", "18446744073709551616"):
+            self.refused(["run.json", "--seed", seed], "--seed", f"'{seed}'")
+            self.refused(["run.json", "--splits", "2", "--seed", seed], "--seed", f"'{seed}'")
         self.refused(["run.json", "--allocators", "legacy"], "two allocators")
         self.refused(["run.json", "--allocators", "legacy,vm"], "the run has no 'vm'")
         self.refused(["run.json", "--margin", "device_bloat"], "METRIC=MARGIN")
