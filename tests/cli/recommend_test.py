@@ -95,7 +95,12 @@ class RecommendTest(cli.CommandTest):
         for arguments, words in ((("--weights", "limit:none=0"), "a weight is above 0"), (("--weights", "limit:none=-1"), "--weights"),
                                  (("--weights", "3"), "write PATTERN=NUMBER"), (("--weights", "poem=1"), "matches no situation"),
                                  (("--weights", "(=1"), "regular expression"), (("--require", "saef"), "did you mean"),
-                                 (("--require", "limit=much"), "--require limit"), (("--filter", "poem"), "matches no situation"),
+                                 (("--require", "limit=much"), "--require limit"), (("--require", "limit=0"), "0 bytes"),
+                                 (("--require", "limit=0GiB,safe"), "0 bytes"), (("--require", "limit=1GiB,limit=2GiB"), "1GiB was given before"),
+                                 (("--require", "limit=1GiB", "--require", "limit=1GiB"), "one limit can be required"),
+                                 (("--require", "limt=8GiB"), "did you mean 'limit=8GiB'?"), (("--require", "limit"), "did you mean 'limit=SIZE'?"),
+                                 (("--require", "limit:8GiB"), "did you mean 'limit=8GiB'?"), (("--require", "8GiB"), "one of completes, safe, limit=SIZE"),
+                                 (("--require", "complete"), "did you mean 'completes'?"), (("--require", "safe,"), "''"), (("--filter", "poem"), "matches no situation"),
                                  (("--format", "xml"), "one of text, markdown, json"), (("--costs", "missing.json"), "missing.json")):
             with self.subTest(arguments):
                 self.assertIn(words, self.refused(name, *arguments))
