@@ -419,6 +419,23 @@ class Frontier(cli.CommandTest):
         heading = next(line for line in answer.out.splitlines() if line.startswith("pressure "))
         self.assertEqual(heading.split()[1:], ["80%", "200%"])
 
+    def test_no_limit_is_a_column_too(self):
+        for limits, headings in (("none", ["none"]), ("64MiB,none", ["none", "64MiB"])):
+            answer = self.succeed(*self.ARGUMENTS, "--vram-limit", limits, "--out", f"{limits}.json")
+            lines = answer.out.splitlines()
+            self.assertEqual(next(line for line in lines if line.startswith("limit ")).split()[1:], headings)
+            self.assertEqual(next(line for line in lines if line.startswith("pressure ")).split()[1:], ["-", "50%"][:len(headings)])
+            row = next(line for line in lines if line.startswith("vmm "))
+            self.assertEqual(len(row.split()), 1 + len(headings), row)
+            self.assertNotIn("ideal", answer.out, "the reference has no row where nobody asked for it")
+        asked = self.succeed(*self.ARGUMENTS, "--allocator", "ideal", "--vram-limit", "none", "--out", "asked.json")
+        self.assertRegex(asked.out, r"(?m)^ideal +\S+$")
+
+    def test_the_caption_says_what_pressure_and_limit_mean(self):
+        out = self.succeed(*self.ARGUMENTS, "--vram-limit", "64MiB", "--resident", "24MiB", "--out", "run.json").out
+        self.assertIn("less the memory outside the allocator (resident, and the trace's own)", out)
+        self.assertIn("a size stands for a card of that size", out)
+
     def test_completed_of_several(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")
         self.assertIn("oom 0/3", answer.out)
