@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -439,6 +440,19 @@ class Frontier(cli.CommandTest):
     def test_completed_of_several(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")
         self.assertIn("oom 0/3", answer.out)
+
+
+class Page(cli.CommandTest):
+    def test_its_commands_end_as_it_says(self):
+        page = (cli.SOURCE / "docs" / "out-of-memory.md").read_text().replace("\\\n", " ")
+        commands = re.findall(r"(?m)^    vrambench (.*)$", page)
+        self.assertGreaterEqual(len(commands), 10)
+        self.assertTrue(any("--inject" in c and "--workload" in c for c in commands))
+        for command in commands:
+            said, _, comment = command.partition("#")
+            code = int(re.search(r"exit code (\d+)", comment)[1]) if comment else 0
+            with self.subTest(command):
+                self.succeed(*said.split(), code=code)
 
 
 class Neighbour(cli.CommandTest):
