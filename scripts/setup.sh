@@ -107,7 +107,8 @@ configure_and_build() {
     fi
     [ "$tests" = OFF ] || what="build/vrambench and the tests"
     say "configuring (log: build/setup.log)"
-    stage configuring cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" ${configure_options[@]+"${configure_options[@]}"}
+    stage configuring cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" \
+        ${configure_options[@]+"${configure_options[@]}"}
     say "building $what, some minutes the first time"
     stage building cmake --build build --target "$@"
 }

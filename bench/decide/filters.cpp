@@ -149,9 +149,10 @@ requirements parse_requirements(const std::vector<std::string>& words)
     for (const std::string& w : words) {
         if (w == "completes") r.completes = true;
         else if (w == "safe") r.safe = true;
-        else if (!w.starts_with("limit=")) throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" + meant_by(w));
-        else if (r.limit_bytes) throw input_error("--require " + in_quotes(w) + ": one limit can be required, " +
-                                                  exact_size(*r.limit_bytes) + " was given before");
+        else if (!w.starts_with("limit="))
+            throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" + meant_by(w));
+        else if (r.limit_bytes)
+            throw input_error("--require " + in_quotes(w) + ": one limit can be required, " + exact_size(*r.limit_bytes) + " was given before");
         else r.limit_bytes = required_limit(w.substr(6));
     }
     return r;

@@ -54,7 +54,10 @@ outcome hopeless(const cell& c)
 /// Tries cells that differ in one value and remembers how each ended.
 class trials {
 public:
-    trials(const runner& run, const run_forecast& expect, std::uint64_t last, const check_rule& rule) : run_(run), expect_(expect), left_(last, rule) {}
+    trials(const runner& run, const run_forecast& expect, std::uint64_t last, const check_rule& rule)
+        : run_(run), expect_(expect), left_(last, rule)
+    {
+    }
 
     const outcome& end_of(std::uint64_t value, const cell& c)
     {
@@ -187,7 +190,8 @@ result smallest_limit(const cell& c, const runner& run, const run_forecast& expe
     return r;
 }
 
-result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run, const run_forecast& expect)
+result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run,
+                     const run_forecast& expect)
 {
     const value_scale scale{v.from, v.step, (v.to - v.from) / v.step};
     if (c.vram_limit_bytes && c.resident_bytes >= *c.vram_limit_bytes) {    // then no value can help

@@ -69,6 +69,7 @@ result smallest_limit(const cell& c, const runner& run, const run_forecast& expe
 /// The largest value at the cell's own limit. Around it every 1 % (or step, the larger) is tried, from 1/1.3 of it to 1.3
 /// times it; on a card it and three values below it. `workload_at` makes the workload for a value.
 using workload_maker = std::function<std::shared_ptr<const planned_workload>(std::uint64_t value)>;
-result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run, const run_forecast& expect);
+result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run,
+                     const run_forecast& expect);
 
 }  // namespace vrambench::fit
