@@ -6,6 +6,7 @@
 #include "bench/result_file.hpp"
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
+#include "spec/units.hpp"
 
 #include <filesystem>
 #include <future>
@@ -18,8 +19,8 @@ namespace {
 
 struct compare_options {
     std::vector<std::string> files, allocators, margins;
-    std::string thresholds_file, filter, format = "table";
-    std::uint64_t seed = 1, splits = 0;
+    std::string thresholds_file, filter, format = "table", seed = "1";
+    std::uint64_t splits = 0;
     bool changes = false;
 };
 
@@ -56,10 +57,12 @@ thresholds limits_of(const compare_options& o)
     return o.thresholds_file.empty() ? thresholds(std::move(typed)) : thresholds::read(o.thresholds_file, std::move(typed));
 }
 
+std::uint64_t seed_of(const compare_options& o) { return parse_integer(o.seed, "--seed", 0, UINT64_MAX); }
+
 int compare_files(const compare_options& o)
 {
     const auto runs = read_all(o.files);
-    const comparison c = compare(runs, {split_specs(o.allocators), o.filter, limits_of(o), o.seed});
+    const comparison c = compare(runs, {split_specs(o.allocators), o.filter, limits_of(o), seed_of(o)});
     std::cout << (o.format == "json"       ? comparison_json(c)
                   : o.format == "markdown" ? comparison_markdown(c, o.changes)
                                            : comparison_text(c, style_for(STDOUT_FILENO), o.changes));
@@ -70,7 +73,7 @@ int count_false_verdicts(const compare_options& o)
 {
     if (o.files.size() != 1) throw input_error("--splits: takes one file, of repetitions of one allocator");
     const auto runs = read_all(o.files);
-    std::cout << splits_in_words(split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), o.seed}));
+    std::cout << splits_in_words(split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), seed_of(o)}));
     return 0;
 }
 

@@ -41,11 +41,13 @@ void add_frontier(CLI::App& app, const command_line& line, command& chosen)
         ->capture_default_str()
         ->excludes(sub->get_option("--vram-limit"));
     sub->footer("It is a run at many limits: the file is one of `vrambench run`, `vrambench show` prints its full table, and --resume goes\n"
-                "on with it. A plot has x = max_live_bytes / vram_limit_bytes and y = added_ns_per_token of each cell.\n\n"
+                "on with it. A plot has x = max_live_bytes / (vram_limit_bytes - max_external_bytes) and y = added_ns_per_token of each cell.\n"
+                "A size as limit stands for a card of that size, from which what is resident is taken; none is a column without a pressure.\n\n"
                 "Examples:\n"
                 "  vrambench frontier --device sim:h200\n"
                 "  vrambench frontier --device sim:h200 --allocator legacy-retry,async:retry=sync,vmm --pressure 80..100:2 \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=16384\n"
+                "  vrambench frontier --device sim:h200 --resident model --vram-limit 8GiB,16GiB,24GiB\n"
                 "  vrambench frontier --device sim:h200 --resident model --vram-limit 8GiB,16GiB,24GiB \\\n"
                 "      --workload fattn-session:model=llama-3.1-8b,kv=q8_0,era=pool-fa-early,graphs=off,depth=32768,prompt=512,tokens=4");
     sub->callback([o, pressure, &line, &chosen] {

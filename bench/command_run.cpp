@@ -118,11 +118,11 @@ int list_cells(const run_document& document)
 
 }  // namespace
 
-/// `--resident model` is what the workloads of an engine can say of themselves.
+/// `--resident model` is what the workloads of an engine can say of themselves, and all of the default set are such.
 void take_models_along(run_request& r)
 {
     if (r.resident != "model") return;
-    if (r.workloads.empty()) throw input_error("--resident model: name the --workload whose model it is");
+    r.models_resident = r.workloads.empty();
     for (auto& w : r.workloads) {
         const entry& e = find_entry(workload_entries(), parse_spec(w).name, "workload");
         if (std::none_of(e.keys.begin(), e.keys.end(), [](const key_info& k) { return k.name == "weights"; }))
@@ -211,10 +211,23 @@ std::string out_of(const run_options& o, const run_request& request, const run_d
     return request.rank ? ranked_name(out, request.rank->rank) : out;
 }
 
+/// Google Benchmark's own file is a rank's own as well.
+void name_by_rank(benchmark_flags& flags, const launcher_rank& r)
+{
+    const std::string out = "--benchmark_out=";
+    for (auto& f : flags.passed_on) {
+        if (!f.starts_with(out)) continue;
+        const std::string name = ranked_name(f.substr(out.size()), r.rank);
+        check_writable(name);
+        f = out + name;
+    }
+}
+
 int run(const run_options& o, const command_line& line, const table_maker& table)
 {
-    const benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
+    benchmark_flags flags = check_benchmark_flags(line.benchmark_flags);
     const run_request request = understand(o, flags);
+    if (request.rank) name_by_rank(flags, *request.rank);
     run_plan plan = make_plan(request);
     run_document& document = plan.document;
     if (document.cells.empty()) {    // a launcher would end the others if this one failed
@@ -277,8 +290,8 @@ void add_run_options(CLI::App& app, run_options& o, bool with_workload)
     app.add_flag("--drop-losers", o.drop_losers,
                  "with --precision: stop allocators that another one beats in every primary metric beyond doubt");
     app.add_flag("--by-rank", o.by_rank,
-                 "under mpirun or srun: measure only this rank's share, on the card of its local rank, into NAME.rankN.json\n"
-                 "(docs/fleet.md)");
+                 "under mpirun or srun: measure only this rank's share, on the card of its local rank, into NAME.rankN.json (that of\n"
+                 "--benchmark_out too; docs/fleet.md)");
     app.add_option("--budget", o.budget, "time for the whole run, as 120s (default: of the default set 300s on a card, 120s on sim; none else)");
     app.add_option("--seed", o.seed, "of seeded workloads and of the order of repetitions")->capture_default_str();
     app.add_option("--verify", o.verify, "check what the allocator hands out: full, sample, off")->capture_default_str();
@@ -306,7 +319,8 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry --allocator async:retry=sync \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=131072 --vram-limit 1GiB\n"
                 "  vrambench run --allocator legacy-retry,vmm --vram-limit 1x,1.25x,2x\n"
-                "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25\n"
+                "  vrambench run --device sim:h200 --allocator legacy,legacy-retry,vmm --inject none,oom@40,oom@every:25 \\\n"
+                "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
                 "  vrambench run --device sim:h200 --allocator legacy-retry,async,vmm --vram-limit 1.5x --neighbour 32MiB@step:20..40 \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=32768\n"
                 "  vrambench run --precision 0.5% --budget 20min\n"

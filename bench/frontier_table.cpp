@@ -15,6 +15,7 @@ namespace vrambench {
 namespace {
 
 constexpr std::size_t gap = 2;
+constexpr std::uint64_t no_limit = UINT64_MAX;    // the largest of all
 
 std::string shown(const std::string& s) { return printable(json_text(s).get<std::string>()); }
 
@@ -41,7 +42,7 @@ std::string text_of(const run_document& run, const cell& c)
 std::string pressure(const cell& c, std::uint64_t limit)
 {
     const trace_summary& s = c.workload->summary;
-    if (limit <= s.max_external_bytes) return "-";
+    if (limit == no_limit || limit <= s.max_external_bytes) return "-";
     char text[32];
     const double left = static_cast<double>(limit - s.max_external_bytes);
     std::snprintf(text, sizeof text, "%.4g%%", 100.0 * static_cast<double>(s.max_live_bytes) / left);
@@ -51,6 +52,7 @@ std::string pressure(const cell& c, std::uint64_t limit)
 /// "8GiB" where it is a round number, else to the hundredth.
 std::string size_text(std::uint64_t bytes)
 {
+    if (bytes == no_limit) return "none";
     return bytes % MiB == 0 ? exact_size(bytes) : human_size(bytes);
 }
 
@@ -58,19 +60,24 @@ std::vector<frontier> frontiers_of(const run_document& run)
 {
     std::vector<frontier> all;
     for (const cell& c : run.cells) {
-        if (!c.vram_limit_bytes) continue;
+        if (c.reference) continue;
+        const std::uint64_t limit = c.vram_limit_bytes.value_or(no_limit);
         const auto holds = [&](const frontier& f) { return same_conditions(*f.first, c) && f.first->inject == c.inject; };
         auto found = std::find_if(all.begin(), all.end(), holds);
         if (found == all.end()) found = all.insert(all.end(), {&c});
         const std::string title = shown(c.allocator.title);
         if (std::find(found->titles.begin(), found->titles.end(), title) == found->titles.end()) found->titles.push_back(title);
-        if (std::find(found->limits.begin(), found->limits.end(), *c.vram_limit_bytes) == found->limits.end())
-            found->limits.push_back(*c.vram_limit_bytes);
-        found->texts[{title, *c.vram_limit_bytes}] = text_of(run, c);
+        if (std::find(found->limits.begin(), found->limits.end(), limit) == found->limits.end()) found->limits.push_back(limit);
+        found->texts[{title, limit}] = text_of(run, c);
     }
     for (auto& f : all) std::sort(f.limits.rbegin(), f.limits.rend());
     return all;
 }
+
+constexpr const char* legend =
+    "pressure: max live as a share of the limit less the memory outside the allocator (resident, and the trace's own).\n"
+    "limit: what is free before anything is resident: a size stands for a card of that size.\n"
+    "A word where not every repetition completed, with how many did.\n";
 
 std::string facts_of(const frontier& f)
 {
@@ -122,7 +129,7 @@ std::string frontier_table(const run_document& run, const table_style& style)
         out += shown(f.first->workload->recipe->header().spec) + "\n  on " + facts_of(f) + "\n  added ns/" + per + ", cold\n";
         out += lines_of(f, style) + "\n";
     }
-    return out + "pressure: max live over the limit; a word where not every repetition completed, with how many did.\n";
+    return out + legend;
 }
 
 }  // namespace vrambench

@@ -37,7 +37,8 @@ double estimated_seconds(const cell& c, role what)
     if (c.on.simulated) return 0.001 + 2 * static_cast<double>(s.events) / 4e6;
     const double passes = what == role::verify ? 1 : what == role::timed ? 3 : 2;    // timed: the reference's too
     const double kernels = static_cast<double>(s.stated_kernel_ns) * 1e-9, host = static_cast<double>(s.events) * 4e-6;
-    return 0.8 + passes * std::max(kernels, host);
+    const double warming = what == role::timed ? 0.05 + std::min(host, 0.25) : 0;
+    return 0.8 + warming + passes * std::max(kernels, host);
 }
 
 std::string label(const cell& c) { return printable(c.allocator.title + " on " + c.workload->recipe->header().name); }

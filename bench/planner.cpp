@@ -49,6 +49,26 @@ private:
     std::map<std::string, std::shared_ptr<const planned_workload>> made_;
 };
 
+/// The default set, with its models' weights and caches taken first where that was asked for.
+std::vector<default_group> default_groups(const run_request& request, const device_info& info)
+{
+    auto groups = default_set(request.size, info);
+    if (request.models_resident)
+        for (auto& g : groups) g.workload = with_key(g.workload, "weights", "on");
+    return groups;
+}
+
+/// Its traffic at one limit. With weights and cache in place a size stands for a card that has no more, and contexts are that card's.
+std::vector<default_group> default_groups_at(const std::string& limit, const run_request& request, device_info info)
+{
+    if (request.models_resident && !is_relative_limit(limit))
+        if (const auto size = vram_limit(limit, {})) info.total_bytes = std::min(info.total_bytes, *size);
+    std::vector<default_group> limited;
+    for (const auto& g : default_groups(request, info))
+        if (g.vram_limit == "none") limited.push_back({g.workload, limit, g.kernels});
+    return limited;
+}
+
 /// The groups that the request asks for: the default set, or every workload at every limit with every kernel model.
 std::vector<default_group> wanted_groups(const run_request& request, const device_info& info)
 {
@@ -61,14 +81,9 @@ std::vector<default_group> wanted_groups(const run_request& request, const devic
                 for (const auto k : kernels) groups.push_back({w, limit, k});
         return groups;
     }
-    groups = default_set(request.size, info);
-    if (!request.vram_limits.empty()) {    // other limits for the default traffic
-        std::vector<default_group> limited;
-        for (const auto& g : groups)
-            if (g.vram_limit == "none")
-                for (const auto& limit : limits) limited.push_back({g.workload, limit, g.kernels});
-        groups = std::move(limited);
-    }
+    if (request.vram_limits.empty()) groups = default_groups(request, info);
+    for (const auto& limit : request.vram_limits)
+        for (auto& g : default_groups_at(limit, request, info)) groups.push_back(std::move(g));
     if (!request.kernels.empty())
         std::erase_if(groups, [&](const auto& g) {
             return std::find(request.kernels.begin(), request.kernels.end(), g.kernels) == request.kernels.end();

@@ -23,6 +23,7 @@ struct run_request {
     std::vector<kernel_model> kernels;
     std::vector<std::string> kernel_scales;
     std::string resident;                        ///< external memory in front of every workload, as resident_bytes() reads it
+    bool models_resident = false;                ///< the default set with its models' weights and caches in front
     std::string neighbour;                       ///< as parse_neighbour reads it; empty: none
     std::vector<std::string> injections;         ///< as parse_fault_rule reads them, or `none`; each makes cells of its own
     verify_level verify = verify_level::full;

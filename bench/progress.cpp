@@ -43,16 +43,18 @@ void progress::plan(std::vector<double> estimates)
     began_ = clock_();
 }
 
-void progress::start(std::size_t index, const std::string& what)
+void progress::start(std::size_t index, const std::string& what) { start(index, what, seconds_left(index)); }
+
+void progress::start(std::size_t index, const std::string& what, std::optional<double> seconds_left)
 {
     if (terminal_) {
-        rewrite(status(index, what));
+        rewrite(status(index, what, seconds_left));
         return;
     }
     const double now = clock_();
     if (now - last_line_ < between_lines) return;
     last_line_ = now;
-    out_ << status(index, what) << '\n' << std::flush;
+    out_ << status(index, what, seconds_left) << '\n' << std::flush;
 }
 
 void progress::note(const std::string& line)
@@ -78,12 +80,12 @@ double progress::seconds_left(std::size_t index) const
     return remaining_[index] * factor;
 }
 
-std::string progress::status(std::size_t index, const std::string& what) const
+std::string progress::status(std::size_t index, const std::string& what, std::optional<double> seconds_left) const
 {
     const std::string total = std::to_string(remaining_.size());
     std::string number = std::to_string(index + 1);
     if (number.size() < total.size()) number.insert(0, total.size() - number.size(), ' ');
-    return "[" + number + "/" + total + "] " + what + "... " + time_left(seconds_left(index));
+    return "[" + number + "/" + total + "] " + what + "..." + (seconds_left ? " " + time_left(*seconds_left) : "");
 }
 
 /// Overwrites with spaces instead of an escape sequence: that works on every terminal.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ public:
     void plan(std::vector<double> estimates);
     /// Piece `index` (from 0) starts: "legacy on kv-pair".
     void start(std::size_t index, const std::string& what);
+    /// The same where the caller knows better what is left, or that nobody knows: then no time is shown.
+    void start(std::size_t index, const std::string& what, std::optional<double> seconds_left);
     /// A line that stays, above the status line.
     void note(const std::string& line);
     /// Erases the status line. More work may follow.
@@ -35,7 +38,7 @@ public:
 
 private:
     double seconds_left(std::size_t index) const;
-    std::string status(std::size_t index, const std::string& what) const;
+    std::string status(std::size_t index, const std::string& what, std::optional<double> seconds_left) const;
     void rewrite(const std::string& line);
 
     std::ostream& out_;

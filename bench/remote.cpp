@@ -158,7 +158,7 @@ volatile std::uint8_t* shared_call()
     return p == MAP_FAILED ? nullptr : static_cast<volatile std::uint8_t*>(p);
 }
 
-void child_measure(const json& request)
+void child_measure(const json& request, const allocator_adaptor& adapt)
 {
     const cell c = cell_from(request);
     const role what = from_word<role>(request.at("role").get<std::string>(), 3, "role");
@@ -166,7 +166,11 @@ void child_measure(const json& request)
     controls.current_call = shared_call();
     controls.cold_only = request.value("cold_only", false);
     controls.reference = request.value("reference", false);
-    const repetition r = run_repetition(c, controls, what);
+    const auto make = [&](device& dev, std::uint32_t streams) {
+        auto alloc = make_allocator(c.allocator, dev, streams);
+        return adapt ? adapt(std::move(alloc), c) : std::move(alloc);
+    };
+    const repetition r = run_repetition(c, make, controls, what);
     answer({{"protocol", protocol}, {"entries", repetition_json(r)}});
 }
 
@@ -358,7 +362,7 @@ probing::process_report probe_in_child(const device_choice& choice, const probin
     return report;
 }
 
-int child_main(const std::string& what)
+int child_main(const std::string& what, const allocator_adaptor& adapt)
 {
     if (what == "neighbour") return neighbour_main();
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
@@ -370,7 +374,7 @@ int child_main(const std::string& what)
     else if (what == "probe")
         child_probe(request);
     else
-        child_measure(request);
+        child_measure(request, adapt);
     return 0;
 }
 

@@ -7,6 +7,8 @@
 #include "bench/runner.hpp"
 #include "device/device.hpp"
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,7 +50,10 @@ cost_answer measure_costs_in_child(const device_choice& choice, bool quick, std:
 probing::process_report probe_in_child(const device_choice& choice, const probing::probe_entry& probe, bool quick,
                                        std::chrono::milliseconds timeout, const std::atomic<bool>* stop);
 
+/// What a child puts around the allocator that it measures: tests plant differences there.
+using allocator_adaptor = std::function<std::unique_ptr<allocator>(std::unique_ptr<allocator>, const cell&)>;
+
 /// The child: reads the request from standard input, writes the answer to descriptor 3. Returns the exit code.
-int child_main(const std::string& what);
+int child_main(const std::string& what, const allocator_adaptor& adapt = {});
 
 }  // namespace vrambench

@@ -238,14 +238,17 @@ std::string read_text(const std::string& path)
     if (std::filesystem::is_directory(path, ignored)) throw input_error("cannot read " + in_quotes(path) + ": it is a folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
-    const std::uintmax_t size = std::filesystem::is_regular_file(path, ignored) ? std::filesystem::file_size(path, ignored) : 0;
-    std::string text(ignored ? 0 : size, '\0');    // large ones at once; a pipe has no size to ask for
+    std::error_code no_size;    // of a pipe
+    const auto size = std::filesystem::file_size(path, no_size);
+    std::string text(no_size ? 0 : size, ' ');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    std::ostringstream rest;
-    if (file.good() && file.peek() != std::ifstream::traits_type::eof()) rest << file.rdbuf();
+    if (file) {
+        std::ostringstream rest;
+        if (file.peek() != std::ifstream::traits_type::eof()) rest << file.rdbuf();
+        text += std::move(rest).str();
+    }
     if (file.bad()) throw input_error("cannot read " + in_quotes(path) + ": reading failed");
-    text += rest.str();
     return text;
 }
 

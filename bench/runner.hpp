@@ -33,7 +33,7 @@ struct run_controls {
     std::chrono::milliseconds timeout{0};                    ///< of one repetition; 0: none
     outside_memory* neighbour = nullptr;                     ///< takes the trace's last external block; null: the device does
     bool cold_only = false;                                  ///< no steady pass: only whether the trace completes is asked
-    bool reference = false;                                  ///< after both passes, `ideal` runs the trace once in this process
+    bool reference = false;                                  ///< the process is warmed; after both passes `ideal` runs the trace once in it
     std::function<void(double share)> on_progress = {};      ///< called now and then with the share of events done
     volatile std::uint8_t* current_call = nullptr;           ///< see device_options
 };

@@ -62,41 +62,53 @@ test_packages=(
 # AMD's compiler, for the tests of the HIP back end: 66 MB. ROCm's own, where it is there, is as good.
 hip_packages=(hipcc:hipcc)
 
-# configure_and_build TESTS(ON|OFF) TARGET...: shows how far it is; the compilers' words go to a log.
+seconds_between_lines=30
+
+# follow PID STAGE: tells how far the stage is until it ends: on a terminal in one line that is rewritten, elsewhere in a line now and then.
+follow() {
+    local pid=$1 stage=$2 step shown="" began=$SECONDS told=$SECONDS
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 1
+        step=$(sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|\1 of \2|p' "$log" | tail -n 1)
+        if [ -t 2 ]; then
+            [ "$step" = "$shown" ] || printf '\r%s ' "$step" >&2
+            shown=$step
+        elif [ $((SECONDS - told)) -ge "$seconds_between_lines" ]; then
+            told=$SECONDS
+            say "$stage${step:+ $step}, for $((SECONDS - began)) s"
+        fi
+    done
+    if [ -t 2 ] && [ -n "$shown" ]; then printf '\r              \r' >&2; fi
+}
+
+# stage NAME COMMAND...: runs it with its words in the log; ends the script with 3 where it fails.
+stage() {
+    local name=$1 pid
+    shift
+    "$@" >>"$log" 2>&1 &
+    pid=$!
+    trap 'kill $pid 2>/dev/null; exit 130' INT
+    follow $pid "$name"
+    trap - INT
+    wait $pid && return
+    tail -n 40 "$log" >&2
+    say "$name failed; the whole log is $log"
+    exit 3
+}
+
+# configure_and_build TESTS(ON|OFF) TARGET...: says what it does; the compilers' words go to a log.
 configure_and_build() {
-    local tests=$1 log step shown="" pid failed=0
+    local tests=$1 log=$root/build/setup.log what="build/vrambench"
     shift
     cd "$root" || exit 3
-    log=$root/build/setup.log
     if ! mkdir -p build || ! : >"$log"; then
         say "cannot write $log: is this tree somebody else's?"
         exit 2
     fi
-    local what="build/vrambench" told=$SECONDS
     [ "$tests" = OFF ] || what="build/vrambench and the tests"
-    say "building $what, some minutes the first time (log: build/setup.log)"
-    { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" ${configure_options[@]+"${configure_options[@]}"} &&
-        cmake --build build --target "$@"; } >"$log" 2>&1 &
-    pid=$!
-    trap 'kill $pid 2>/dev/null; exit 130' INT
-    while kill -0 $pid 2>/dev/null; do
-        sleep 1
-        step=$(grep -o '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 1)
-        [ "$step" != "$shown" ] || continue
-        shown=$step
-        if [ -t 2 ]; then
-            printf '\r%s ' "$step" >&2
-        elif [ $((SECONDS - told)) -ge 30 ]; then
-            told=$SECONDS
-            say "$step"
-        fi
-    done
-    wait $pid || failed=1
-    trap - INT
-    if [ -t 2 ] && [ -n "$shown" ]; then printf '\r            \r' >&2; fi
-    if [ $failed = 1 ]; then
-        tail -n 40 "$log" >&2
-        say "the build failed; the whole log is $log"
-        exit 3
-    fi
+    say "configuring (log: build/setup.log)"
+    stage configuring cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DVRAMBENCH_TESTS="$tests" \
+        ${configure_options[@]+"${configure_options[@]}"}
+    say "building $what, some minutes the first time"
+    stage building cmake --build build --target "$@"
 }

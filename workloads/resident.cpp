@@ -54,6 +54,8 @@ std::shared_ptr<const trace> with_resident(std::shared_ptr<const trace> inner, s
 trace_summary with_resident(trace_summary s, std::uint64_t bytes)
 {
     ++s.events;
+    ++s.events_before_work;
+    ++s.events_of_work;
     ++s.external_ids;
     if (!s.lifo) ++s.first_non_lifo_event;
     s.max_external_bytes += bytes;

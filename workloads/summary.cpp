@@ -54,7 +54,9 @@ public:
         case event_kind::graph_launch: graph_launch(e); break;
         default: fail("unknown kind " + std::to_string(static_cast<int>(e.kind)));
         }
+        if (e.kind == event_kind::external_alloc && out_.events_before_work == out_.events) ++out_.events_before_work;
         ++out_.events;
+        if (e.kind != event_kind::external_free) out_.events_of_work = out_.events;
     }
 
     trace_summary finish()

@@ -105,6 +105,8 @@ public:
 /// What follows from a trace alone. Bytes are requested bytes.
 struct trace_summary {
     std::uint64_t events = 0;
+    std::uint64_t events_before_work = 0;    ///< external allocations that the trace begins with: weights, cache
+    std::uint64_t events_of_work = 0;        ///< index after the last event that is no external_free: behind it the engine only leaves
     std::uint64_t alloc_calls = 0;
     std::uint64_t free_calls = 0;
     std::uint64_t launches = 0;              ///< kernels, those inside replayed graphs counted at each graph_launch

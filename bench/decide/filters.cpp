@@ -132,6 +132,23 @@ verdict judge(const suspect& s, const requirements& r)
     return v;
 }
 
+std::uint64_t required_limit(const std::string& typed)
+{
+    const std::uint64_t bytes = parse_size(typed, "--require limit");
+    if (bytes == 0) throw input_error("--require limit: nothing fits into 0 bytes (leave it out for no limit)");
+    return bytes;
+}
+
+/// ", did you mean 'limit=8GiB'?" for "limt=8GiB"; empty where nothing is near.
+std::string meant_by(const std::string& word)
+{
+    const std::size_t mark = word.find_first_of("=:");
+    const std::string name = nearest(word.substr(0, mark), {"completes", "safe", "limit"});
+    if (name.empty()) return "";
+    const std::string value = name != "limit" ? "" : mark == std::string::npos ? "=SIZE" : "=" + word.substr(mark + 1);
+    return ", did you mean " + in_quotes(name + value) + "?";
+}
+
 }  // namespace
 
 requirements parse_requirements(const std::vector<std::string>& words)
@@ -140,10 +157,11 @@ requirements parse_requirements(const std::vector<std::string>& words)
     for (const std::string& w : words) {
         if (w == "completes") r.completes = true;
         else if (w == "safe") r.safe = true;
-        else if (w.starts_with("limit=")) r.limit_bytes = parse_size(w.substr(6), "--require limit");
-        else
-            throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" +
-                              did_you_mean(w, {"completes", "safe", "limit"}));
+        else if (!w.starts_with("limit="))
+            throw input_error("--require " + in_quotes(w) + ": one of completes, safe, limit=SIZE" + meant_by(w));
+        else if (r.limit_bytes)
+            throw input_error("--require " + in_quotes(w) + ": one limit can be required, " + exact_size(*r.limit_bytes) + " was given before");
+        else r.limit_bytes = required_limit(w.substr(6));
     }
     return r;
 }

@@ -18,7 +18,7 @@ struct requirements {
     std::optional<std::uint64_t> limit_bytes;    ///< its memory fits into this
 };
 
-/// Reads "completes", "safe" and "limit=SIZE". Throws input_error that names --require.
+/// Reads "completes", "safe" and "limit=SIZE", which may be there once and is above 0. Throws input_error that names --require.
 requirements parse_requirements(const std::vector<std::string>& words);
 
 struct rejected {

@@ -74,17 +74,30 @@ bool counts(const repetition& r, role what, bool steady)
     return !r.disturbed && r.what == what && p && p->result.what == status::completed;
 }
 
-struct measured_cell {
+/// A cell, of which each repetition is derived alone, once for both passes.
+class measured_cell {
+public:
+    measured_cell(const cell& c, const cell* r) : of(c), reference(r), known_(c.repetitions.size()) {}
     const cell& of;
     const cell* reference;
+
+    const cell_metrics& alone(std::size_t i)
+    {
+        if (!known_[i]) known_[i] = derive(of, {&of.repetitions[i]}, reference);
+        return *known_[i];
+    }
+
+private:
+    std::vector<std::optional<cell_metrics>> known_;
 };
 
 template <typename Use>
-void derive_each(const measured_cell& c, bool steady, Use use)
+void derive_each(measured_cell& c, bool steady, Use use)
 {
-    for (const repetition& r : c.of.repetitions) {
+    for (std::size_t i = 0; i < c.of.repetitions.size(); ++i) {
+        const repetition& r = c.of.repetitions[i];
         if (!counts(r, role::timed, steady)) continue;
-        const cell_metrics m = derive(c.of, {&r}, c.reference);
+        const cell_metrics& m = c.alone(i);
         if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers, *pass_of(r, steady));
     }
 }
@@ -103,7 +116,7 @@ void derive_memory(const measured_cell& c, bool steady, Use use)
     }
 }
 
-void add_bloat(pass_samples& to, const measured_cell& c, bool steady)
+void add_bloat(pass_samples& to, measured_cell& c, bool steady)
 {
     derive_memory(c, steady, [&](const repetition& r, const pass_numbers& n) { add(to, "device_bloat", {}, r.index, n.device_bloat); });
     if (to.find("device_bloat", {})) return;
@@ -113,7 +126,7 @@ void add_bloat(pass_samples& to, const measured_cell& c, bool steady)
     });
 }
 
-pass_samples samples_of_pass(const pass_metrics& whole, const measured_cell& c, bool steady)
+pass_samples samples_of_pass(const pass_metrics& whole, measured_cell& c, bool steady)
 {
     pass_samples s;
     s.attempted = whole.attempted;
@@ -139,9 +152,10 @@ const series* pass_samples::find(const std::string& metric, const std::string& p
 cell_samples samples_of(const cell& c, const cell* reference)
 {
     const cell_metrics whole = derive(c, reference);
+    measured_cell each(c, reference);
     cell_samples s;
-    s.cold = samples_of_pass(whole.cold, {c, reference}, false);
-    if (whole.steady) s.steady = samples_of_pass(*whole.steady, {c, reference}, true);
+    s.cold = samples_of_pass(whole.cold, each, false);
+    if (whole.steady) s.steady = samples_of_pass(*whole.steady, each, true);
     return s;
 }
 

@@ -2,6 +2,7 @@
 #include "bench/commands.hpp"
 #include "bench/derive.hpp"
 #include "bench/fit/document.hpp"
+#include "bench/fit/forecast.hpp"
 #include "bench/interrupt.hpp"
 #include "bench/planner.hpp"
 #include "bench/progress.hpp"
@@ -124,26 +125,35 @@ class search_party {
 public:
     search_party(document& d, std::string out, const run_request& r, const std::atomic<bool>* stop, progress& shown)
         : document_(d), out_(std::move(out)), shown_(shown), workloads_(r.seed, resident_bytes(r.resident), d.target),
-          run_(make_runner(timeout_of(r, d.cells.front().what.on), stop))
+          run_(make_runner(timeout_of(r, d.cells.front().what.on), stop)), threads_(threads_for(d)), outlook_(events_of(d), threads_)
     {
-        std::vector<double> estimates;
-        for (const auto& f : d.cells) estimates.push_back(static_cast<double>(f.what.workload->summary.events));
-        shown_.plan(estimates);
+        shown_.plan(std::vector<double>(d.cells.size()));    // what is left is the outlook's to say
     }
 
     /// False where it was interrupted.
     bool search_all()
     {
-        const bool simulated = document_.cells.front().what.on.simulated;    // on a card one cell at a time
-        const std::size_t cores = simulated ? std::thread::hardware_concurrency() : 1;
-        const std::size_t threads = std::clamp<std::size_t>(cores, 1, document_.cells.size());
         std::vector<std::future<void>> working;
-        for (std::size_t i = 0; i < threads; ++i) working.push_back(std::async(std::launch::async, [this] { work(); }));
+        for (std::size_t i = 0; i < threads_; ++i) working.push_back(std::async(std::launch::async, [this] { work(); }));
         for (auto& w : working) w.get();
         return !interrupted_;
     }
 
 private:
+    /// On a card one cell at a time.
+    static std::size_t threads_for(const document& d)
+    {
+        const std::size_t cores = d.cells.front().what.on.simulated ? std::thread::hardware_concurrency() : 1;
+        return std::clamp<std::size_t>(cores, 1, d.cells.size());
+    }
+
+    static std::vector<double> events_of(const document& d)
+    {
+        std::vector<double> events;
+        for (const auto& f : d.cells) events.push_back(static_cast<double>(f.what.workload->summary.events));
+        return events;
+    }
+
     void work()
     {
         for (std::size_t i = next_++; i < document_.cells.size() && !interrupted_; i = next_++) {
@@ -151,6 +161,7 @@ private:
                 result r = search(i);
                 const std::scoped_lock lock(mutex_);
                 document_.cells[i].found = std::move(r);
+                outlook_.ended(i);
                 document_.head.finished = ++done_ == document_.cells.size();
                 replace_file(out_, file_text(document_));
             } catch (const run_interrupted&) {
@@ -167,18 +178,26 @@ private:
         const fitted& f = document_.cells[i];
         const runner telling = [&](const cell& c, bool watch_memory) {
             tell(i, c);
-            return run_(c, watch_memory);
+            const double begin = now_();
+            trial t = run_(c, watch_memory);
+            const std::scoped_lock lock(mutex_);
+            outlook_.ran(i, now_() - begin);
+            return t;
         };
-        if (!f.vary) return smallest_limit(f.what, telling);
+        const run_forecast expect = [&](std::uint64_t runs) {
+            const std::scoped_lock lock(mutex_);
+            outlook_.expect(i, runs);
+        };
+        if (!f.vary) return smallest_limit(f.what, telling, expect);
         const auto at = [&](std::uint64_t value) { return workloads_.get(varied(f.workload, *f.vary, value)); };
-        return largest_value(f.what, *f.vary, at, telling);
+        return largest_value(f.what, *f.vary, at, telling, expect);
     }
 
     void tell(std::size_t i, const cell& c)
     {
         const std::scoped_lock lock(mutex_);
         const std::string limit = c.vram_limit_bytes ? exact_size(*c.vram_limit_bytes) : "no limit";
-        shown_.start(i, printable(c.allocator.title + " on " + c.workload->recipe->header().name + ", " + limit));
+        shown_.start(i, printable(c.allocator.title + " on " + c.workload->recipe->header().name + ", " + limit), outlook_.seconds_left());
     }
 
     document& document_;
@@ -186,7 +205,10 @@ private:
     progress& shown_;
     shelf workloads_;
     runner run_;
+    progress::seconds_clock now_ = progress::steady_seconds();
+    std::size_t threads_;
     std::mutex mutex_;
+    outlook outlook_;                        ///< guarded, as what is shown and the document are
     std::atomic<std::size_t> next_{0};
     std::size_t done_ = 0;
     std::atomic<bool> interrupted_{false};

@@ -1,5 +1,6 @@
 #include "bench/fit/fit.hpp"
 
+#include "bench/fit/forecast.hpp"
 #include "bench/remote.hpp"
 #include "bench/runner.hpp"
 #include "spec/errors.hpp"
@@ -53,13 +54,19 @@ outcome hopeless(const cell& c)
 /// Tries cells that differ in one value and remembers how each ended.
 class trials {
 public:
-    explicit trials(const runner& run) : run_(run) {}
+    trials(const runner& run, const run_forecast& expect, std::uint64_t last, const check_rule& rule)
+        : run_(run), expect_(expect), left_(last, rule)
+    {
+    }
 
     const outcome& end_of(std::uint64_t value, const cell& c)
     {
         const auto known = ends_.find(value);
         if (known != ends_.end()) return known->second;
-        return ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, false).end;
+        expect_(left_.left());
+        outcome& end = ends_[value] = is_hopeless(c) ? hopeless(c) : run_(c, false).end;
+        left_.tried(value, end.what == status::completed);
+        return end;
     }
     std::optional<outcome> known(std::uint64_t value) const
     {
@@ -69,6 +76,8 @@ public:
 
 private:
     const runner& run_;
+    const run_forecast& expect_;
+    expected_points left_;
     std::map<std::uint64_t, outcome> ends_;
 };
 
@@ -144,7 +153,7 @@ runner make_runner(std::uint64_t timeout_ms, const std::atomic<bool>* stop)
     };
 }
 
-result smallest_limit(const cell& c, const runner& run)
+result smallest_limit(const cell& c, const runner& run, const run_forecast& expect)
 {
     const std::uint64_t step = limit_step(c);
     const trace_summary& s = c.workload->summary;
@@ -163,15 +172,15 @@ result smallest_limit(const cell& c, const runner& run)
     const std::uint64_t enough = std::max(scale.floor, without.peak_device_bytes + s.max_external_bytes);
     const std::uint64_t top = std::max(scale.floor, std::min(percent(enough, 130) + 2 * step, without.free_at_start));
 
-    trials tried(run);
+    const check_rule rule = [&](std::uint64_t found) { return around_limit(scale, found, c.on.simulated); };
+    trials tried(run, expect, scale.point(top), rule);
     const auto end_at = [&](std::uint64_t point) {
         cell limited = c;
         limited.vram_limit_bytes = scale.limit(point);
         return tried.end_of(point, limited);
     };
     const answer a = smallest_passing(
-        scale.point(top), [&](std::uint64_t point) { return end_at(point).what == status::completed; },
-        [&](std::uint64_t found) { return around_limit(scale, found, c.on.simulated); });
+        scale.point(top), [&](std::uint64_t point) { return end_at(point).what == status::completed; }, rule);
     result r = from_answer(a, step, [&](std::uint64_t point) { return scale.limit(point); });
     r.max_live_bytes = s.max_live_bytes;
     ++r.tried;
@@ -181,7 +190,8 @@ result smallest_limit(const cell& c, const runner& run)
     return r;
 }
 
-result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run)
+result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run,
+                     const run_forecast& expect)
 {
     const value_scale scale{v.from, v.step, (v.to - v.from) / v.step};
     if (c.vram_limit_bytes && c.resident_bytes >= *c.vram_limit_bytes) {    // then no value can help
@@ -191,15 +201,15 @@ result largest_value(const cell& c, const variation& v, const workload_maker& wo
         r.max_live_bytes = c.workload->summary.max_live_bytes;
         return r;
     }
-    trials tried(run);
+    const check_rule rule = [&](std::uint64_t found) { return around_value(scale, found, c.on.simulated); };
+    trials tried(run, expect, scale.last, rule);
     const auto end_at = [&](std::uint64_t point) {
         cell varied = c;
         varied.workload = workload_at(scale.value(point));
         return tried.end_of(point, varied);
     };
     const answer a = smallest_passing(
-        scale.last, [&](std::uint64_t point) { return end_at(point).what == status::completed; },
-        [&](std::uint64_t found) { return around_value(scale, found, c.on.simulated); });
+        scale.last, [&](std::uint64_t point) { return end_at(point).what == status::completed; }, rule);
     result r = from_answer(a, v.step, [&](std::uint64_t point) { return scale.value(point); });
     r.max_live_bytes = workload_at(r.best.value_or(v.from))->summary.max_live_bytes;
     if (!a.smallest) r.beyond = tried.known(scale.last);

@@ -58,14 +58,18 @@ using runner = std::function<trial(const cell&, bool watch_memory)>;
 /// them the trial is `unsupported` and says what disturbed it.
 runner make_runner(std::uint64_t timeout_ms, const std::atomic<bool>* stop);
 
+/// Hears before each run how many are left, this one included, once that can be said (bench/fit/forecast.hpp).
+using run_forecast = std::function<void(std::uint64_t runs)>;
+
 /// The smallest limit, to 1 MiB on `sim` and 16 MiB on a card. From max live (and what is resident) to what the cell takes
 /// without a limit it is searched by bisection; then every 1 % of what was found, from max live to 1.3 times it, is tried
 /// on `sim`, and it and three limits above it on a card. No limit is tried that is above what was free without one.
-result smallest_limit(const cell& c, const runner& run);
+result smallest_limit(const cell& c, const runner& run, const run_forecast& expect);
 
 /// The largest value at the cell's own limit. Around it every 1 % (or step, the larger) is tried, from 1/1.3 of it to 1.3
 /// times it; on a card it and three values below it. `workload_at` makes the workload for a value.
 using workload_maker = std::function<std::shared_ptr<const planned_workload>(std::uint64_t value)>;
-result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run);
+result largest_value(const cell& c, const variation& v, const workload_maker& workload_at, const runner& run,
+                     const run_forecast& expect);
 
 }  // namespace vrambench::fit

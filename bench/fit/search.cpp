@@ -7,8 +7,6 @@ namespace vrambench::fit {
 
 namespace {
 
-constexpr std::uint64_t points_of_a_failing_range = 64;
-
 /// Tries every point once.
 class memory_of {
 public:

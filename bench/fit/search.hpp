@@ -33,6 +33,9 @@ struct answer {
     std::uint64_t tried = 0;                 ///< different points
 };
 
+/// Tried of a range whose end fails.
+inline constexpr std::uint64_t points_of_a_failing_range = 64;
+
 /// The smallest point of 0 ... last that passes. Bisection, then `rule` says which points to check: a point that passes
 /// below what was found moves the answer there, and the ends of every island are found by bisection again. With a stride
 /// of 1 from the first point on, the answer is that of a scan of all points up to checks::last. Where `last` itself fails,

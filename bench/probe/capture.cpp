@@ -74,8 +74,9 @@ void ask_virtual_calls(session& s)
     s.ask("capture.grow", "map and set_access", [&] {
         const std::uint64_t unit = dev.info().vmm_granularity;
         if (!unit) throw unsupported_error("no virtual memory management");
-        const device_ptr base = dev.reserve(unit);
         const vmm_handle h = dev.create(unit);
+        if (!h) throw too_little_memory("no handle of " + human_size(unit) + " could be had");
+        const device_ptr base = dev.reserve(unit);
         bool mapped = false;
         const answer a = ask_call(s, [&] { dev.map(base, unit, h), mapped = true, dev.set_access(base, unit); });
         if (mapped) dev.unmap(base, unit);

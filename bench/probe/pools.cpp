@@ -5,6 +5,22 @@
 
 namespace vrambench::probing {
 
+namespace {
+
+/// With less a refusal proves nothing: a pool takes memory in steps of its own, which no driver states (32 MiB on an H200).
+constexpr std::uint64_t enough_bytes = 64 * MiB;
+
+answer refused(device& dev, std::uint64_t bytes)
+{
+    const std::uint64_t free_bytes = dev.query_memory().free_bytes;
+    const std::string seen = human_size(bytes) + " asked for, " + human_size(free_bytes) + " free";
+    if (free_bytes < enough_bytes)
+        throw too_little_memory(seen + ": refused, which tells nothing with less than " + human_size(enough_bytes));
+    return {"is refused", level::broken, seen};
+}
+
+}  // namespace
+
 void probe_pools(session& s)
 {
     s.ask("pools.first-call", "the first use of a pool in a process", [&]() -> answer {
@@ -14,7 +30,7 @@ void probe_pools(session& s)
         own_pool pool(s.dev, {});
         watched_blocks blocks(s.dev);
         const device_ptr p = pool.try_take(bytes);
-        if (!p) return {"is refused", level::broken, "1 MiB asked for, " + human_size(s.dev.query_memory().free_bytes) + " free"};
+        if (!p) return refused(s.dev, bytes);
         const std::uint32_t b = blocks.add(p, bytes);
         blocks.write(b);
         blocks.verify(b);

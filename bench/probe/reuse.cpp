@@ -18,6 +18,13 @@ bool still_ran(device& dev, stream_id stream)
     return dev.clock().now_ps() - begin > kernel_ps / 4;
 }
 
+/// Both owners must find memory of their own: a pool that is out of it may make the second wait for the first, which is right.
+own_pool pool_for_two(session& s, const pool_settings& settings = {})
+{
+    s.need(3 * bytes);
+    return own_pool(s.dev, settings);
+}
+
 struct second_owner {
     bool same = false;                       ///< it got the first owner's memory
     bool kernel_ran = false;                 ///< while the first owner's kernel ran
@@ -42,7 +49,7 @@ answer unsafe_or(const second_owner& o, const char* what, const char* otherwise)
 
 answer ask_same_stream(session& s)
 {
-    own_pool pool(s.dev, {});
+    own_pool pool = pool_for_two(s);
     const device_ptr p = pool.take(bytes, 0);
     s.dev.launch(0, kernel_ps, {});
     pool.give(p, 0);
@@ -54,7 +61,7 @@ answer ask_same_stream(session& s)
 
 answer ask_other_stream(session& s)
 {
-    own_pool pool(s.dev, {});
+    own_pool pool = pool_for_two(s);
     const device_ptr p = pool.take(bytes, 0);
     s.dev.launch(0, kernel_ps, {});
     pool.give(p, 0);
@@ -64,7 +71,7 @@ answer ask_other_stream(session& s)
 /// Allocated on one stream, ordered before another, used and freed there: the first knows nothing of the free.
 answer ask_freed_elsewhere(session& s)
 {
-    own_pool pool(s.dev, {});
+    own_pool pool = pool_for_two(s);
     const device_ptr p = pool.take(bytes, 0);
     s.dev.record(0, 0), s.dev.wait(0, 1);
     s.dev.launch(1, kernel_ps, {});
@@ -74,7 +81,7 @@ answer ask_freed_elsewhere(session& s)
 
 answer ask_event(session& s)
 {
-    own_pool pool(s.dev, {.opportunistic = false});
+    own_pool pool = pool_for_two(s, {.opportunistic = false});
     const device_ptr p = pool.take(bytes, 0);
     s.dev.launch(0, kernel_ps, {});
     pool.give(p, 0);
@@ -86,7 +93,7 @@ answer ask_event(session& s)
 
 answer ask_earlier_event(session& s)
 {
-    own_pool pool(s.dev, {});
+    own_pool pool = pool_for_two(s);
     const device_ptr p = pool.take(bytes, 0);
     s.dev.record(0, 0);
     s.dev.launch(0, kernel_ps, {});
@@ -98,7 +105,7 @@ answer ask_earlier_event(session& s)
 /// The kernel has ended, but nobody has synchronised.
 answer ask_completed(session& s, bool opportunistic)
 {
-    own_pool pool(s.dev, {.opportunistic = opportunistic});
+    own_pool pool = pool_for_two(s, {.opportunistic = opportunistic});
     const device_ptr p = pool.take(bytes, 0);
     s.dev.launch(0, millisecond_ps, {});
     pool.give(p, 0);

@@ -1,5 +1,6 @@
 // The search against a scan of every point.
 
+#include "bench/fit/forecast.hpp"
 #include "bench/fit/search.hpp"
 
 #include <gtest/gtest.h>
@@ -145,6 +146,85 @@ TEST(fit_search, a_failing_end_is_looked_behind)
     EXPECT_EQ(a.islands, (std::vector<island>{{500, 699}}));
     EXPECT_FALSE(a.monotonic);
     EXPECT_LT(search({std::string(2000, '.')}, every_point(p)).tried, 70u);
+}
+
+// -- how long it will go on
+
+/// What is told before each point, from first to last.
+std::vector<std::uint64_t> told_by(const pattern& p, const check_rule& rule)
+{
+    std::vector<std::uint64_t> told;
+    expected_points expected(p.last(), rule);
+    const auto passes = [&](std::uint64_t point) {
+        told.push_back(expected.left());
+        expected.tried(point, p.passes(point));
+        return p.passes(point);
+    };
+    smallest_passing(p.last(), passes, rule);
+    return told;
+}
+
+TEST(fit_search, foretells_how_many_points_are_left)
+{
+    for (const std::size_t first : {0u, 1u, 3u, 100u, 900u, 999u}) {
+        const pattern p{std::string(first, '.') + std::string(1000 - first, '#')};
+        const auto told = told_by(p, [](std::uint64_t found) { return checks{10, 0, found + 300}; });
+        bool settled = false;
+        for (std::size_t i = 0; i < told.size(); ++i) {
+            const std::uint64_t left = told.size() - i;
+            settled = settled || i > 12;    // both ends, and ten halves of a thousand
+            EXPECT_LE(told[i], settled ? left + 2 : 3 * left) << first << ", point " << i << " of " << told.size();
+            EXPECT_GE(told[i] + 2, settled ? left : left / 3) << first << ", point " << i << " of " << told.size();
+        }
+    }
+}
+
+TEST(fit_search, foretells_the_points_of_a_range_that_fails)
+{
+    const auto told = told_by({std::string(2000, '.')}, [](std::uint64_t found) { return checks{50, 0, found + 400}; });
+    for (std::size_t i = 1; i < told.size(); ++i) EXPECT_NEAR(static_cast<double>(told[i]), static_cast<double>(told.size() - i), 2) << i;
+}
+
+TEST(fit_search, foretells_at_least_the_point_that_is_about_to_be_tried)
+{
+    const pattern p{"...##.#.#..##.#.#.###..#.####"};    // islands are not foreseen
+    for (const std::uint64_t left : told_by(p, every_point(p))) EXPECT_GE(left, 1u);
+}
+
+TEST(outlook, says_nothing_until_something_is_known)
+{
+    outlook o({100, 100}, 1);
+    EXPECT_FALSE(o.seconds_left());
+    o.ran(0, 2);
+    EXPECT_FALSE(o.seconds_left()) << "nobody knows how many runs it needs";
+    o.expect(0, 9);
+    EXPECT_EQ(o.seconds_left(), 9 * 2.0 + 20) << "the other needs as much";
+}
+
+TEST(outlook, follows_what_was_really_needed)
+{
+    outlook o({100, 300}, 1);
+    o.ran(0, 2), o.expect(0, 9);
+    EXPECT_EQ(o.seconds_left(), 18 + 60.0) << "three times the events";
+    o.ran(0, 4);
+    EXPECT_EQ(o.seconds_left(), 8 * 3.0 + 3 * 30) << "3 s a run";
+    o.expect(0, 2);
+    EXPECT_EQ(o.seconds_left(), 2 * 3.0 + 3 * 12);
+    o.ended(0);
+    EXPECT_EQ(o.seconds_left(), 3 * 6.0);
+    o.expect(1, 5), o.ran(1, 1);
+    EXPECT_EQ(o.seconds_left(), 4.0) << "its own runs tell more";
+    o.ended(1);
+    EXPECT_EQ(o.seconds_left(), 0.0);
+}
+
+TEST(outlook, searches_beside_each_other_share_the_time)
+{
+    outlook o({1, 1, 1, 1}, 3);
+    o.ran(0, 1), o.expect(0, 11);
+    EXPECT_EQ(o.seconds_left(), (11 + 3 * 12) / 3.0);
+    for (const std::size_t search : {1u, 2u, 3u}) o.ended(search);
+    EXPECT_EQ(o.seconds_left(), 11.0) << "one alone has nobody to share with";
 }
 
 }  // namespace

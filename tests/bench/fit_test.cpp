@@ -29,6 +29,8 @@ cell some_cell(bool simulated = true)
     return c;
 }
 
+const run_forecast unheard = [](std::uint64_t) {};
+
 /// Completes where `completes` says so of the limit, and without one.
 struct pretender {
     std::function<bool(std::uint64_t limit)> completes;
@@ -52,7 +54,7 @@ struct pretender {
 TEST(fit, on_sim_every_limit_of_a_small_case_is_tried)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 70 * MiB || limit == 41 * MiB || limit == 42 * MiB; }};
-    const result r = smallest_limit(some_cell(), p.run());
+    const result r = smallest_limit(some_cell(), p.run(), unheard);
     EXPECT_EQ(r.best, 41 * MiB);
     EXPECT_FALSE(r.monotonic);
     ASSERT_EQ(r.islands.size(), 2u);
@@ -70,7 +72,7 @@ TEST(fit, on_sim_every_limit_of_a_small_case_is_tried)
 TEST(fit, max_live_is_the_least)
 {
     pretender p{[](std::uint64_t) { return true; }};
-    const result r = smallest_limit(some_cell(), p.run());
+    const result r = smallest_limit(some_cell(), p.run(), unheard);
     EXPECT_EQ(r.best, 32 * MiB);
     EXPECT_TRUE(r.monotonic);
     EXPECT_EQ(r.beyond->cause, "live");
@@ -80,7 +82,7 @@ TEST(fit, on_a_card_three_limits_above_are_tried)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 600 * MiB && limit != 848 * MiB; }};
     p.peak_bytes = 2 * GiB;
-    const result r = smallest_limit(some_cell(false), p.run());
+    const result r = smallest_limit(some_cell(false), p.run(), unheard);
     EXPECT_EQ(r.resolution, 16 * MiB);
     EXPECT_EQ(r.best, 608 * MiB);    // 32 + 36 x 16
     EXPECT_TRUE(p.limits.contains(592 * MiB));
@@ -95,7 +97,7 @@ TEST(fit, no_limit_is_above_what_was_free)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 95 * MiB; }};
     p.free_bytes = 99 * MiB;
-    const result r = smallest_limit(some_cell(), p.run());
+    const result r = smallest_limit(some_cell(), p.run(), unheard);
     EXPECT_EQ(r.best, 95 * MiB);
     EXPECT_LE(*p.limits.rbegin(), 99 * MiB);
 }
@@ -108,7 +110,7 @@ TEST(fit, what_fails_without_a_limit_has_none)
         t.end.message = "frees must be last in, first out";
         return t;
     };
-    const result r = smallest_limit(some_cell(), fails);
+    const result r = smallest_limit(some_cell(), fails, unheard);
     EXPECT_FALSE(r.best);
     EXPECT_EQ(r.beyond->what, status::unsupported);
     EXPECT_EQ(r.tried, 1u);
@@ -127,7 +129,21 @@ result largest_to(std::uint64_t most, const std::string& range, std::uint64_t li
         trial t;
         if (at.workload->summary.max_live_bytes > most) t.end.what = status::oom, t.end.cause = "retained";
         return t;
-    });
+    }, unheard);
+}
+
+TEST(fit, runs_that_are_left_are_told_before_each)
+{
+    pretender p{[](std::uint64_t limit) { return limit >= 70 * MiB; }};
+    std::vector<std::uint64_t> told;
+    const result r = smallest_limit(some_cell(), p.run(), [&](std::uint64_t runs) { told.push_back(runs); });
+    ASSERT_EQ(told.size(), r.tried - 1) << "of the first run nobody knows";
+    for (std::size_t i = 0; i < told.size(); ++i) {
+        const double left = static_cast<double>(told.size() - i);
+        EXPECT_LE(static_cast<double>(told[i]), 1.5 * left + 3) << "run " << i << " of " << told.size();
+        EXPECT_GE(static_cast<double>(told[i]), left / 1.5 - 3) << "run " << i << " of " << told.size();
+    }
+    EXPECT_LE(told.back(), 3u);
 }
 
 TEST(fit, largest_value)
@@ -180,7 +196,7 @@ TEST(fit, the_table_shows_islands)
 {
     pretender p{[](std::uint64_t limit) { return limit >= 70 * MiB || limit == 41 * MiB || limit == 42 * MiB; }};
     document d;
-    d.cells.push_back({some_cell(), pair, std::nullopt, smallest_limit(some_cell(), p.run())});
+    d.cells.push_back({some_cell(), pair, std::nullopt, smallest_limit(some_cell(), p.run(), unheard)});
     EXPECT_THAT(table(d, {}), HasSubstr("not monotonic: completes at 41MiB to 42MiB, 70MiB to"));
     EXPECT_THAT(table(d, {}), HasSubstr("1.28x"));
     EXPECT_THAT(markdown(d), HasSubstr("| vmm | 41MiB | 1.28x | oom: retained |"));

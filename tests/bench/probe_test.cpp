@@ -159,6 +159,19 @@ TEST(probe, a_small_card_leaves_questions_open)
     EXPECT_EQ(all.at("pools.first-call").verdict, "works");
 }
 
+TEST(probe, want_of_memory_is_no_defect)
+{
+    for (const char* size : {"2MiB", "8MiB", "32MiB", "66MiB", "100MiB", "190MiB"}) {
+        const findings all = ask_all(defect::none, false, std::string("sim:h200,vram=") + size);
+        EXPECT_EQ(broken_in(all), std::vector<std::string>{}) << size;
+        EXPECT_EQ(all.at("reuse.other-stream").verdict, "not asked") << size;
+    }
+    const answer first = ask_all(defect::none, true, "sim:h200,vram=8MiB").at("pools.first-call");
+    EXPECT_EQ(first.verdict, "not asked");
+    EXPECT_EQ(first.how, level::open);
+    EXPECT_EQ(first.evidence, "1.00 MiB asked for, 8.00 MiB free: refused, which tells nothing with less than 64.00 MiB");
+}
+
 // -- defects
 
 class each_symptom : public testing::TestWithParam<symptom> {};

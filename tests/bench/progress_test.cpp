@@ -88,6 +88,16 @@ TEST_F(progress_line, names_long_times_in_larger_units)
     EXPECT_NE(taken().find("2.0 h left"), std::string::npos);
 }
 
+TEST_F(progress_line, shows_what_the_caller_knows_better)
+{
+    progress p(out_, true, 80, clock());
+    p.plan(std::vector<double>(2));
+    p.start(0, "a", std::nullopt);
+    EXPECT_EQ(taken(), "\r[1/2] a...") << "nobody knows";
+    p.start(0, "a", 7);
+    EXPECT_EQ(taken(), "\r[1/2] a... 7.0 s left");
+}
+
 TEST_F(progress_line, works_without_a_plan)
 {
     progress p(out_, true, 80, clock());

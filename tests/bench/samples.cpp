@@ -143,8 +143,13 @@ repetition sample_repetition(std::uint64_t index, pass_measurement cold)
 pass_measurement sample_oom(const std::string& cause)
 {
     pass_measurement p = two_phase_pass(1000, 100);
-    p.result = {status::oom, cause, "64.00 MiB are too much", 321, 11, "prefill", "K", 64 * MiB, 400 * MiB, 90 * MiB, 490 * MiB,
-                22 * MiB};
+    outcome& o = p.result;
+    o.what = status::oom;
+    o.cause = cause;
+    o.message = "64.00 MiB are too much";
+    o.event = 321, o.step = 11, o.phase = "prefill", o.tag = "K";
+    o.wanted_bytes = 64 * MiB, o.live_bytes = 400 * MiB, o.cached_bytes = 90 * MiB;
+    o.reserved_bytes = 490 * MiB, o.driver_free_bytes = 22 * MiB;
     p.failures = 1;
     p.alloc[static_cast<int>(path::fail)].add(5000);
     return p;

@@ -79,11 +79,11 @@ class Causes(CardTest):
         return cell["outcome"]["status"], cell["outcome"]["cause"], cell["outcome"]["step"]
 
     def test_live(self):
-        # Two blocks of 4n MiB at step n. A limit is kept to 2 MiB, and a driver keeps up to 3.1 MiB for itself: three steps fit, and
-        # no limit from 28 to 30 MiB holds the fourth.
+        # Two blocks of 8n MiB at step n. A limit is kept to 2 MiB, and a driver keeps up to 3.1 MiB for itself: neither moves the
+        # limit from between the 16 MiB of the first step and the 32 of the second.
         for allocator in ("direct", "vmm"):
-            self.assertEqual(self.cause(allocator, "--vram-limit", "28MiB", workload=PAIR.replace("step=512", "step=2048")),
-                             ("oom", "live", 4), allocator)
+            self.assertEqual(self.cause(allocator, "--vram-limit", "24MiB", workload=PAIR.replace("step=512", "step=4096")),
+                             ("oom", "live", 2), allocator)
 
     def test_retained(self):
         status, cause, step = self.cause("legacy", "--vram-limit", "1.25x")

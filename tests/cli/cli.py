@@ -118,6 +118,33 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(answer.code, code, f"{arguments}: {answer}")
         return answer
 
+    def snapshot(self):
+        """Names, kinds, contents and times of change of all in the folder."""
+        found = {}
+        for path in sorted(self.folder.rglob("*")):
+            content = path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else None
+            found[str(path.relative_to(self.folder))] = (path.lstat().st_mode, path.lstat().st_mtime_ns, content)
+        return found
+
+    def refused(self, arguments, *words, **options):
+        """Bad input: exit code 2, one clear line that holds these words, nothing else printed, no file changed. Returns the line."""
+        before = self.snapshot()
+        with self.subTest(arguments=" ".join(map(repr, arguments))):
+            answer = self.call(*arguments, **options)
+            self.assertEqual(answer.code, 2, str(answer))
+            self.assertEqual(answer.out, "", "nothing belongs on stdout")
+            lines = answer.err.splitlines()
+            self.assertEqual(len(lines), 1, f"one line: {answer}")
+            self.assertTrue(answer.err.endswith("\n"), "a whole line")
+            self.assertTrue(lines[0].startswith("vrambench: "), lines[0])
+            self.assertRegex(lines[0], r"\A[ -~\x80-\U0010ffff]+\Z", "no control characters")
+            self.assertNotIn("internal error", lines[0])
+            self.assertLess(len(lines[0]), 500)
+            for word in words:
+                self.assertIn(word, lines[0])
+            self.assertEqual(self.snapshot(), before, "files were changed")
+            return lines[0]
+
     def measure(self, *arguments, out="run.json", code=0, **options):
         """`vrambench run`, on the simulator where nothing else is said; the result document."""
         self.succeed("run", *on_simulator(arguments), "--out", out, code=code, **options)

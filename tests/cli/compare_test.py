@@ -18,13 +18,8 @@ class CompareTest(cli.CommandTest):
     def compare_json(self, *arguments, code=0):
         return cli.strict_json(self.compare(*arguments, "--format", "json", code=code).out)
 
-    def refused(self, arguments, *words):
-        with self.subTest(arguments=arguments):
-            answer = self.compare(*arguments, code=2)
-            self.assertEqual(answer.out, "")
-            self.assertEqual(len(answer.err.splitlines()), 1, answer.err)
-            for word in words:
-                self.assertIn(word, answer.err)
+    def refused(self, arguments, *words, **options):
+        return super().refused(["compare", *arguments], *words, **options)
 
     def verdicts(self, document, metric, phase=None):
         return [m["verdict"] for p in document["pairs"] for m in p["metrics"] if m["metric"] == metric and (phase in (None, m["phase"]))]
@@ -119,6 +114,9 @@ class CompareTest(cli.CommandTest):
         self.refused(["run.json", "none.json"], "nothing to compare")
         self.refused(["none.json"], "compare needs a second file, or two allocators")
         self.refused([], "files is required")
+        for seed in ("-1", "1.5", "0x10", "18446744073709551616"):
+            self.refused(["run.json", "--seed", seed], "--seed", f"'{seed}'")
+            self.refused(["run.json", "--splits", "2", "--seed", seed], "--seed", f"'{seed}'")
         self.refused(["run.json", "--allocators", "legacy"], "two allocators")
         self.refused(["run.json", "--allocators", "legacy,vm"], "the run has no 'vm'")
         self.refused(["run.json", "--margin", "device_bloat"], "METRIC=MARGIN")

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -387,6 +388,20 @@ class Fit(cli.CommandTest):
 class Frontier(cli.CommandTest):
     ARGUMENTS = ("frontier", "--device", "sim:h200,block=256", "--allocator", "legacy-retry,async,vmm", "--workload", PAIR)
 
+    def test_a_limit_stands_for_a_card_where_models_are_resident(self):
+        def cells(limit, *more):
+            listed = self.succeed("frontier", "--device", "sim:h200", "--allocator", "vmm", "--vram-limit", limit, "--no-reference",
+                                  "--benchmark_list_tests", *more).out.splitlines()
+            return sorted(name.rpartition("/limit:")[0] for name in listed)
+
+        small, large, typed = (cells(limit, "--resident", "model") for limit in ("8GiB", "24GiB", "110%"))
+        self.assertTrue(all("weights=on" in name for name in small + large + typed))
+        self.assertEqual(len(small), len(large))
+        self.assertTrue(any("depth=4096+32768+44032," in name for name in small), small)
+        self.assertFalse(any("130048" in name for name in small))
+        self.assertEqual([name for name in typed if "130048" in name], [name for name in large if "130048" in name])
+        self.assertFalse(any("weights=on" in name for name in cells("8GiB")))
+
     def test_table_and_file(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "70..100:10", "--out", "run.json")
         document = cli.read_json(self.folder / "run.json")
@@ -419,9 +434,39 @@ class Frontier(cli.CommandTest):
         heading = next(line for line in answer.out.splitlines() if line.startswith("pressure "))
         self.assertEqual(heading.split()[1:], ["80%", "200%"])
 
+    def test_no_limit_is_a_column_too(self):
+        for limits, headings in (("none", ["none"]), ("64MiB,none", ["none", "64MiB"])):
+            answer = self.succeed(*self.ARGUMENTS, "--vram-limit", limits, "--out", f"{limits}.json")
+            lines = answer.out.splitlines()
+            self.assertEqual(next(line for line in lines if line.startswith("limit ")).split()[1:], headings)
+            self.assertEqual(next(line for line in lines if line.startswith("pressure ")).split()[1:], ["-", "50%"][:len(headings)])
+            row = next(line for line in lines if line.startswith("vmm "))
+            self.assertEqual(len(row.split()), 1 + len(headings), row)
+            self.assertNotIn("ideal", answer.out, "the reference has no row where nobody asked for it")
+        asked = self.succeed(*self.ARGUMENTS, "--allocator", "ideal", "--vram-limit", "none", "--out", "asked.json")
+        self.assertRegex(asked.out, r"(?m)^ideal +\S+$")
+
+    def test_the_caption_says_what_pressure_and_limit_mean(self):
+        out = self.succeed(*self.ARGUMENTS, "--vram-limit", "64MiB", "--resident", "24MiB", "--out", "run.json").out
+        self.assertIn("less the memory outside the allocator (resident, and the trace's own)", out)
+        self.assertIn("a size stands for a card of that size", out)
+
     def test_completed_of_several(self):
         answer = self.succeed(*self.ARGUMENTS, "--pressure", "100..100", "--repetitions", "3", "--out", "run.json")
         self.assertIn("oom 0/3", answer.out)
+
+
+class Page(cli.CommandTest):
+    def test_its_commands_end_as_it_says(self):
+        page = (cli.SOURCE / "docs" / "out-of-memory.md").read_text().replace("\\\n", " ")
+        commands = re.findall(r"(?m)^    vrambench (.*)$", page)
+        self.assertGreaterEqual(len(commands), 10)
+        self.assertTrue(any("--inject" in c and "--workload" in c for c in commands))
+        for command in commands:
+            said, _, comment = command.partition("#")
+            code = int(re.search(r"exit code (\d+)", comment)[1]) if comment else 0
+            with self.subTest(command):
+                self.succeed(*said.split(), code=code)
 
 
 class Neighbour(cli.CommandTest):

@@ -212,25 +212,17 @@ class Processes(cli.CommandTest):
 
 
 class BadInput(cli.CommandTest):
-    def refused(self, *arguments, words):
-        answer = self.call("probe", *arguments)
-        self.assertEqual(answer.code, 2, answer)
-        self.assertEqual((answer.out, len(answer.err.splitlines())), ("", 1), answer)
-        for word in words:
-            self.assertIn(word, answer.err)
-        self.assertEqual(list(self.folder.iterdir()), [])
-
     def test_refused(self):
-        sim = ["--costs", "--device", "sim:h200"]
+        sim = ["probe", "--costs", "--device", "sim:h200"]
         for value in ("0", "-1", "1001", "1.5", "many", "1e3", ""):
-            self.refused(*sim, f"--processes={value}", words=["--processes"])
+            self.refused([*sim, f"--processes={value}"], "--processes")
         for value in ("0", "0s", "soon", "-5s"):
-            self.refused(*sim, f"--timeout={value}", words=["--timeout"])
-        self.refused("--costs", "--device", "sim:h201", words=["h201", "h200"])
-        self.refused("--costs", "--device", "sim:@nowhere.json", words=["nowhere.json"])
-        self.refused("--costs", "--device", "cuda:x", words=["cuda"])
-        self.refused(*sim, "--out", "no/such/folder/x.json", words=["no/such/folder"])
-        self.refused(*sim, "--proceses", "3", words=["proceses"])
+            self.refused([*sim, f"--timeout={value}"], "--timeout")
+        self.refused(["probe", "--costs", "--device", "sim:h201"], "h201", "h200")
+        self.refused(["probe", "--costs", "--device", "sim:@nowhere.json"], "nowhere.json")
+        self.refused(["probe", "--costs", "--device", "cuda:x"], "cuda")
+        self.refused([*sim, "--out", "no/such/folder/x.json"], "no/such/folder")
+        self.refused([*sim, "--proceses", "3"], "proceses")
 
 
 if __name__ == "__main__":

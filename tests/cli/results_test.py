@@ -275,6 +275,19 @@ class Ranks(ResultsTest):
                          [("ideal", 0, True), ("ideal", limit, False), ("vmm", limit, False)])
         self.assertIn("added_ns_per_token", self.cell(second, "vmm", limit)["metrics"])
 
+    def test_the_library_s_file_is_split_like_ours(self):
+        for rank in ("0", "1"):
+            self.succeed("run", *cli.on_simulator(self.TWO), "--by-rank", "--out", "x.json", "--benchmark_out=gb.json", "--benchmark_out_format=json",
+                         env=without_launcher(PMI_RANK=rank, PMI_SIZE="2", MPI_LOCALRANKID=rank))
+        self.assertFalse((self.folder / "gb.json").exists())
+        for rank, own in (("0", {"none", "1GiB"}), ("1", {"64MiB"})):
+            names = [b["name"] for b in cli.read_json(self.folder / f"gb.rank{rank}.json")["benchmarks"] if "/reference" not in b["name"]]
+            self.assertEqual({limit for limit in ("none", "1GiB", "64MiB") if any(f"/limit:{limit}/" in n for n in names)}, own, names)
+        (self.folder / "taken.rank0.json").mkdir()
+        refused = self.succeed("run", *cli.on_simulator(self.TWO), "--by-rank", "--out", "x.json", "--benchmark_out=taken.json", code=2,
+                               env=without_launcher(PMI_RANK="0", PMI_SIZE="2", MPI_LOCALRANKID="0"))
+        self.assertIn("taken.rank0.json", refused.err)
+
     @unittest.skipUnless(shutil.which("mpirun"), "mpirun is not installed")
     def test_two_ranks_of_mpirun(self):
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -75,6 +75,14 @@ TEST(profile, what_is_there_for_people_is_not_read)
     EXPECT_NE(refusal(j).find("\"spread\" must be an object"), std::string::npos) << refusal(j);
 }
 
+TEST(profile, a_document_that_is_no_object_and_a_name_that_is_empty_are_refused)
+{
+    EXPECT_NE(refusal(json::array()).find("must be a JSON object"), std::string::npos);
+    json j = plain();
+    j["name"] = "";
+    EXPECT_NE(refusal(j).find("\"name\" must be text, and not empty"), std::string::npos);
+}
+
 TEST(profile, wrong_optional_parts_are_named)
 {
     const auto expect = [](const char* pointer, json value, const std::string& words) {

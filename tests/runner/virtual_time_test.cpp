@@ -232,6 +232,26 @@ TEST(virtual_time, the_reference_takes_no_time_of_its_own)
     }
 }
 
+/// Weights come before the first step and go after the last: neither is the traffic's time, whatever the driver takes for it.
+TEST(virtual_time, what_surrounds_the_work_takes_no_time)
+{
+    story s;
+    s.external_alloc(0, 4096).external_alloc(1, 4096);
+    s.step(0, 1).alloc(0, 1000).writes(0).free(0);
+    s.external_free(1).external_alloc(2, 4096);    // in the midst of it: its time is the step's
+    s.step(1, 1).alloc(0, 1000).writes(0).free(0);
+    const std::int64_t without_end = workbench(s, round_device(), maker_of("ideal")).run().time_ps;
+    s.external_free(2).external_free(0);
+    workbench w(s, round_device(), maker_of("ideal"));
+    const pass_measurement m = w.run();
+    ASSERT_EQ(m.result.what, status::completed) << m.result.message;
+    EXPECT_EQ(m.time_ps, without_end);
+    EXPECT_EQ(m.phases[0].time_ps + m.phases[1].time_ps, m.time_ps);
+    EXPECT_EQ(m.activity.span_ps, m.time_ps);
+    EXPECT_EQ(m.phases[1].time_ps, (10 + 5 + 100'000 + 7) * ns);
+    EXPECT_EQ(m.events, 14u);
+}
+
 /// direct: malloc growing 150, the kernel from 165 to 1165, and a free that waits for it and costs 30.
 TEST(virtual_time, one_allocation_a_block_waits_in_its_free)
 {

@@ -1,9 +1,9 @@
 // Model files: reading, and every way in which one can be wrong.
 
-#include "workloads/engine/json_reader.hpp"
 #include "workloads/engine/model.hpp"
 
 #include "spec/errors.hpp"
+#include "spec/json_reader.hpp"
 #include "spec/spec.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "workloads/engine/target.hpp"
 
 #include "spec/errors.hpp"
+#include "spec/json_reader.hpp"
 #include "spec/spec.hpp"
 #include "spec/units.hpp"
-#include "workloads/engine/json_reader.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
-// Reads one JSON object of our own data files and says where it is wrong: one line with the file and the key. Internal to
-// workloads/engine.
+// Reads one JSON object of our own data files (models, targets, cost profiles) and says where it is wrong: one line with the
+// file and the key.
 
 #include <nlohmann/json.hpp>
 
@@ -9,11 +9,12 @@
 #include <string_view>
 #include <vector>
 
-namespace vrambench::engine {
+namespace vrambench {
 
-/// Parses `text`; throws input_error "ORIGIN: not valid JSON" where it is none.
+/// Parses `text`; throws input_error "ORIGIN: not valid JSON" where it is none, "ORIGIN: must be a JSON object" where it is no object.
 nlohmann::json parse_json(std::string_view text, const std::string& origin);
 
+/// Whatever a key does not hold as asked for is an input_error: "WHERE: "KEY" must be ...".
 class json_reader {
 public:
     /// `j` must outlive the reader; `where` names it in errors.
@@ -25,7 +26,7 @@ public:
     /// The value of a key that must be there.
     const nlohmann::json& at(const std::string& key) const;
     json_reader in(const std::string& key) const;
-    std::string text(const std::string& key) const;
+    std::string text(const std::string& key) const;   ///< not empty
     std::uint64_t number(const std::string& key, std::uint64_t least, std::uint64_t most) const;
     bool flag(const std::string& key) const;
     /// To be called when all was read: a misspelt optional key must not be silently left out.
@@ -38,4 +39,4 @@ private:
     mutable std::vector<std::string> known_;
 };
 
-}  // namespace vrambench::engine
+}  // namespace vrambench

@@ -1,4 +1,4 @@
-#include "workloads/engine/json_reader.hpp"
+#include "spec/json_reader.hpp"
 
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace vrambench::engine {
+namespace vrambench {
 
 using json = nlohmann::json;
 
@@ -45,7 +45,7 @@ json_reader json_reader::in(const std::string& key) const
 
 std::string json_reader::text(const std::string& key) const
 {
-    if (!at(key).is_string() || at(key).get<std::string>().empty()) fail(key, "must be text");
+    if (!at(key).is_string() || at(key).get<std::string>().empty()) fail(key, "must be text, and not empty");
     return at(key).get<std::string>();
 }
 
@@ -70,4 +70,4 @@ void json_reader::no_other_keys() const
             throw input_error(where_ + ": unknown key " + in_quotes(key) + did_you_mean(key, known_));
 }
 
-}  // namespace vrambench::engine
+}  // namespace vrambench
