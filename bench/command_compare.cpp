@@ -70,7 +70,9 @@ int count_false_verdicts(const compare_options& o)
 {
     if (o.files.size() != 1) throw input_error("--splits: takes one file, of repetitions of one allocator");
     const auto runs = read_all(o.files);
-    std::cout << splits_in_words(split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), o.seed}));
+    progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
+    const auto results = split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), o.seed}, shown);
+    std::cout << splits_in_words(results);
     return 0;
 }
 

@@ -80,11 +80,24 @@ pair_verdict compare_cells(const cell_pair& cells, const cell_samples& base, con
     return v;
 }
 
-void count(verdict_counts& to, const pair_verdict& pair)
+/// Every difference of every pair is of one family: who asks a hundred questions must not be told five wrong answers.
+std::size_t judge_all(std::vector<pair_verdict>& pairs)
 {
-    for (const outcome_verdict& o : pair.outcomes) to.add(o.what);
-    for (const metric_verdict& m : pair.metrics)
-        if (m.decides) to.add(m.what);
+    std::vector<metric_verdict*> all;
+    for (pair_verdict& p : pairs)
+        for (metric_verdict& m : p.metrics) all.push_back(&m);
+    return judge_together(all);
+}
+
+verdict_counts counted(const std::vector<pair_verdict>& pairs)
+{
+    verdict_counts n;
+    for (const pair_verdict& p : pairs) {
+        for (const outcome_verdict& o : p.outcomes) n.add(o.what);
+        for (const metric_verdict& m : p.metrics)
+            if (m.decides) n.add(m.what);
+    }
+    return n;
 }
 
 /// Compares the pairs of two arms and adds them to `to`.
@@ -107,7 +120,6 @@ public:
             const cell_samples a = samples_of(*p.base, base.of(*p.base)), b = samples_of(*p.other, other.of(*p.other));
             pair_verdict v = compare_cells(p, a, b, how_.limits.of(*p.base), judged);
             std::tie(v.base_name, v.other_name) = names(p);
-            count(to_.counts, v);
             to_.pairs.push_back(std::move(v));
         }
     }
@@ -197,6 +209,8 @@ comparison compare(const std::vector<named_run>& runs, const comparison_settings
     else add_files(c, runs, comparer, how);
     if (c.pairs.empty()) throw input_error("--filter: no pair of cells matches " + in_quotes(how.filter));
     warn_of_missing_references(c);
+    c.judged_together = judge_all(c.pairs);
+    c.counts = counted(c.pairs);
     return c;
 }
 
