@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
+#include <iterator>
 #include <optional>
+#include <thread>
 #include <tuple>
 
 namespace vrambench {
@@ -100,6 +103,20 @@ verdict_counts counted(const std::vector<pair_verdict>& pairs)
     return n;
 }
 
+/// `use(i)` for every i below n, on all processors.
+template <typename Use>
+void for_each_index(std::size_t n, Use use)
+{
+    const std::size_t workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, n / 16 + 1);
+    const auto every = [&](std::size_t first) {
+        for (std::size_t i = first; i < n; i += workers) use(i);
+    };
+    std::vector<std::future<void>> others;
+    for (std::size_t w = 1; w < workers; ++w) others.push_back(std::async(std::launch::async, every, w));
+    every(0);
+    for (auto& other : others) other.get();
+}
+
 /// Compares the pairs of two arms and adds them to `to`.
 class pair_comparer {
 public:
@@ -111,20 +128,33 @@ public:
     void add(const matched_cells& matched, const references& base, const references& other,
              const std::function<std::pair<std::string, std::string>(const cell_pair&)>& names)
     {
-        for (const cell_pair& p : matched.pairs) {
-            if (filter_ && !filter_->matches(benchmark_name(*p.base)) && !filter_->matches(benchmark_name(*p.other))) continue;
-            verdict_settings judged{.seed = how_.seed};
-            judged.simulated = p.base->on.simulated && p.other->on.simulated;
-            judged.same_measurements = !to_.of_allocators && same_measurements(*p.base, *p.other);
-            judged.rounds_are_shared = to_.of_allocators || judged.same_measurements;
-            const cell_samples a = samples_of(*p.base, base.of(*p.base)), b = samples_of(*p.other, other.of(*p.other));
-            pair_verdict v = compare_cells(p, a, b, how_.limits.of(*p.base), judged);
-            std::tie(v.base_name, v.other_name) = names(p);
+        std::vector<cell_pair> pairs;
+        std::copy_if(matched.pairs.begin(), matched.pairs.end(), std::back_inserter(pairs), [&](const cell_pair& p) { return is_wanted(p); });
+        std::vector<pair_verdict> verdicts(pairs.size());
+        for_each_index(pairs.size(), [&](std::size_t i) { verdicts[i] = compared(pairs[i], base, other); });
+        for (pair_verdict& v : verdicts) {
+            std::tie(v.base_name, v.other_name) = names(v.cells);
             to_.pairs.push_back(std::move(v));
         }
     }
 
 private:
+    bool is_wanted(const cell_pair& p) const
+    {
+        return !filter_ || filter_->matches(benchmark_name(*p.base)) || filter_->matches(benchmark_name(*p.other));
+    }
+
+    /// Nothing is changed but what is returned: several threads ask at once.
+    pair_verdict compared(const cell_pair& p, const references& base, const references& other) const
+    {
+        verdict_settings judged{.seed = how_.seed};
+        judged.simulated = p.base->on.simulated && p.other->on.simulated;
+        judged.same_measurements = !to_.of_allocators && same_measurements(*p.base, *p.other);
+        judged.rounds_are_shared = to_.of_allocators || judged.same_measurements;
+        const cell_samples a = samples_of(*p.base, base.of(*p.base)), b = samples_of(*p.other, other.of(*p.other));
+        return compare_cells(p, a, b, how_.limits.of(*p.base), judged);
+    }
+
     comparison& to_;
     const comparison_settings& how_;
     std::optional<name_filter> filter_;

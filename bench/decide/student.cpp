@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <math.h>      // lgamma_r is POSIX
 #include <stdexcept>
 
 namespace vrambench {
@@ -29,10 +30,17 @@ double beta_fraction(double a, double b, double x)
     throw std::logic_error("the incomplete beta function did not converge");
 }
 
+/// std::lgamma writes a global variable, and pairs are compared on several threads.
+double log_gamma(double x)
+{
+    int sign = 0;
+    return ::lgamma_r(x, &sign);
+}
+
 /// x^a (1-x)^b / (a B(a, b)), by which the fraction is multiplied. `y` is 1 - x, given apart to keep its digits.
 double beta_front(double a, double b, double x, double y)
 {
-    return std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(y)) / a;
+    return std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log(y)) / a;
 }
 
 }  // namespace
