@@ -52,6 +52,9 @@ public:
 
     bool has_enough() const { return rounds_.size() >= fewest && !judged_.empty(); }
 
+    /// About what one split takes: resampling every value of it.
+    double split_seconds() const { return 4e-6 * static_cast<double>(rounds_.size() * judged_.size()); }
+
     /// Shows its progress as `pieces` pieces from `first_piece` on.
     split_result run(std::uint64_t splits, std::uint64_t seed, progress& shown, std::size_t first_piece)
     {
@@ -135,7 +138,9 @@ std::vector<split_result> split_verdicts(const run_document& run, const split_se
     if (splitters.empty())
         throw input_error("--splits: no cell of a card has " + std::to_string(fewest) + " timed repetitions with an added time (simulated "
                           "ones do not vary; 120 are a good number)");
-    shown.plan(std::vector<double>(splitters.size() * pieces, 1));
+    std::vector<double> seconds;
+    for (const cell_splitter& s : splitters) seconds.insert(seconds.end(), pieces, s.split_seconds() * static_cast<double>(how.splits) / pieces);
+    shown.plan(std::move(seconds));
     std::vector<split_result> results;
     for (cell_splitter& s : splitters) results.push_back(s.run(how.splits, how.seed, shown, results.size() * pieces));
     shown.finish();
