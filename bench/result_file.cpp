@@ -252,10 +252,18 @@ std::string read_text(const std::string& path)
     if (std::filesystem::is_directory(path, ignored)) throw input_error("cannot read " + in_quotes(path) + ": it is a folder");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw input_error("cannot read " + in_quotes(path) + ": no such file, or not readable");
-    std::ostringstream text;    // faster than an iterator by far, and a pipe has no size to ask for
-    if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+    std::error_code no_size;    // of a pipe
+    const auto size = std::filesystem::file_size(path, no_size);
+    std::string text(no_size ? 0 : size, ' ');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file) {
+        std::ostringstream rest;
+        if (file.peek() != std::ifstream::traits_type::eof()) rest << file.rdbuf();
+        text += std::move(rest).str();
+    }
     if (file.bad()) throw input_error("cannot read " + in_quotes(path) + ": reading failed");
-    return std::move(text).str();
+    return text;
 }
 
 std::string word_of(const json& j, const char* key)

@@ -74,10 +74,10 @@ bool counts(const repetition& r, role what, bool steady)
     return !r.disturbed && r.what == what && p && p->result.what == status::completed;
 }
 
-/// derive() of one repetition. It is copied, which is cheap where the file was read without its histograms.
+/// derive() of one repetition, once. It is copied, which is cheap where the file was read without its histograms.
 class one_by_one {
 public:
-    one_by_one(const cell& c, const cell* reference) : cell_(c), reference_(reference)
+    one_by_one(const cell& c, const cell* reference) : cell_(c), reference_(reference), known_(c.repetitions.size())
     {
         alone_.on = c.on;
         alone_.workload = c.workload;
@@ -86,10 +86,11 @@ public:
     template <typename Use>
     void derive_each(bool steady, Use use)
     {
-        for (const repetition& r : cell_.repetitions) {
+        for (std::size_t i = 0; i < known_.size(); ++i) {
+            const repetition& r = cell_.repetitions[i];
             if (!counts(r, role::timed, steady)) continue;
-            const cell_metrics m = derived({r});
-            if (const auto& numbers = (steady ? *m.steady : m.cold).numbers) use(r, *numbers, *pass_of(r, steady));
+            if (!known_[i]) known_[i] = derived({r});
+            if (const auto& numbers = (steady ? *known_[i]->steady : known_[i]->cold).numbers) use(r, *numbers, *pass_of(r, steady));
         }
     }
 
@@ -116,6 +117,7 @@ private:
 
     const cell& cell_;
     const cell* reference_;
+    std::vector<std::optional<cell_metrics>> known_;
     cell alone_;
 };
 

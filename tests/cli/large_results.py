@@ -21,7 +21,7 @@ def write_many(cells, small, path, count):
     with open(path, "w", encoding="utf-8") as out:
         out.write(json.dumps({**small, "cells": []})[:-2])    # without "]}", which end the cells
         for n in range(count):
-            text = json.dumps(cells[n % len(cells)])
+            text = json.dumps({**cells[n % len(cells)], "id": f"{n:016x}"})
             changed = 16384 + n // len(cells)
             text = text.replace("to=16384", f"to={changed}").replace('"to": "16384"', f'"to": "{changed}"')
             out.write(("," if n else "") + text)
@@ -43,6 +43,8 @@ def main():
         for _ in range(3):
             before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
             done = subprocess.run([vrambench, "compare", "a.json", "b.json", "--changes"], cwd=folder, check=False, capture_output=True, text=True)
+            if done.returncode == 2:
+                sys.exit(done.stderr)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             print(f"{time.monotonic() - began:.2f} s, of the processor {after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime:.2f} s, "
                   f"at most {after.ru_maxrss / 1024:.0f} MiB; exit {done.returncode}; {done.stdout.splitlines()[-1]}")
