@@ -73,7 +73,9 @@ int count_false_verdicts(const compare_options& o)
 {
     if (o.files.size() != 1) throw input_error("--splits: takes one file, of repetitions of one allocator");
     const auto runs = read_all(o.files);
-    std::cout << splits_in_words(split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), seed_of(o)}));
+    progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
+    const auto results = split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), seed_of(o)}, shown);
+    std::cout << splits_in_words(results);
     return 0;
 }
 
@@ -90,7 +92,7 @@ void add_options(CLI::App& sub, compare_options& o)
     sub.add_flag("--changes", o.changes, "leave out pairs that are the same throughout (table and Markdown)");
     sub.add_option("--seed", o.seed, "of the bootstrap")->capture_default_str();
     sub.add_option("--splits", o.splits, "instead: split the repetitions of one cell at random so many times and count verdicts that\n"
-                                         "find a difference where none is")
+                                         "find a difference where none is; each split is judged as one comparison")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
 }
 
@@ -101,7 +103,11 @@ void add_compare(CLI::App& app, command& chosen)
     auto* sub = app.add_subcommand("compare", "judge differences between runs, or between allocators of one run");
     auto o = std::make_shared<compare_options>();
     add_options(*sub, *o);
-    sub->footer("Exit codes: 0 nothing is worse than the base; 1 something is; 2 bad usage or input, or nothing in common.\n\n"
+    sub->footer("Verdicts: better and worse are differences beyond the margin, of which about 5 % at most are false over all that one\n"
+                "command judges (Benjamini and Hochberg); same is shown to be within it. docs/comparing.md says how.\n"
+                "Column n: 6r: 6 rounds, in each of which both ran; 6+6: 6 processes of the base and 6 of the other, not paired; =: compared\n"
+                "exactly (simulated, the same measurements, or bytes that did not vary).\n\n"
+                "Exit codes: 0 nothing is worse than the base; 1 something is; 2 bad usage or input, or nothing in common.\n\n"
                 "Examples:\n  vrambench compare before.json after.json --changes\n"
                 "  vrambench compare run.json --allocators legacy,vmm --format markdown\n"
                 "  vrambench compare before.json after.json --margin added_ns_per_token=1%,device_bloat=0.05\n"

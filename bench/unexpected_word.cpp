@@ -3,7 +3,7 @@
 #include "spec/errors.hpp"
 #include "spec/spec.hpp"
 
-#include <algorithm>
+#include <cstdint>
 
 namespace vrambench {
 
@@ -64,13 +64,14 @@ private:
 
     std::string take_plain(const std::string& word)
     {
-        const auto options = command_->get_options();
-        const auto places = std::count_if(options.begin(), options.end(), [](const CLI::Option* o) { return o->get_positional(); });
+        std::int64_t places = 0;             // a list of files has room for any number
+        for (const CLI::Option* o : command_->get_options())
+            if (o->get_positional()) places += o->get_items_expected_max();
         return ++plain_words_ <= places ? "" : "unexpected " + in_quotes(word);
     }
 
     const CLI::App* command_;
-    std::ptrdiff_t plain_words_ = 0;
+    std::int64_t plain_words_ = 0;
     bool value_follows_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "bench/decide/bootstrap.hpp"
 
+#include "bench/decide/student.hpp"
 #include "workloads/random_numbers.hpp"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ public:
 
     double mean() const { return mean_; }
     double mean_variance() const { return of_.mean_variance; }
+    double freedom() const { return static_cast<double>(values_.size() - 1); }
 
     moments resample(random_numbers& random) const
     {
@@ -65,8 +67,22 @@ double studentised(double difference, double variance)
     return difference == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), difference);
 }
 
+/// Degrees of freedom of a difference (Welch 1947; Satterthwaite 1946).
+double welch_freedom(const centred& a, const centred& b)
+{
+    const double x = a.mean_variance(), y = b.mean_variance();
+    return (x + y) * (x + y) / (x * x / a.freedom() + y * y / b.freedom());
+}
+
+std::optional<interval> ci95_of(const std::optional<mean_estimate>& e)
+{
+    return e ? std::optional(e->ci95()) : std::nullopt;
+}
+
+}  // namespace
+
 /// [estimate - t(97.5 %) * error, estimate - t(2.5 %) * error].
-std::optional<interval> from_quantiles(std::vector<double>& t, double estimate, double error)
+std::optional<mean_estimate> mean_estimate::from_resamples(double estimate, double error, double freedom, std::vector<double> t)
 {
     const std::size_t rank = (t.size() + 1) / 40;
     if (rank == 0) throw std::logic_error("too few resamples for an interval of 95 %");
@@ -75,10 +91,36 @@ std::optional<interval> from_quantiles(std::vector<double>& t, double estimate, 
     std::nth_element(t.begin(), low, t.end());
     std::nth_element(low + 1, high, t.end());
     if (!std::isfinite(*low) || !std::isfinite(*high)) return std::nullopt;
-    return interval{estimate - *high * error, estimate - *low * error};
+    mean_estimate e;
+    e.estimate_ = estimate;
+    e.error_ = error;
+    e.freedom_ = freedom;
+    e.t_low_ = *low;
+    e.t_high_ = *high;
+    e.ci95_ = {estimate - *high * error, estimate - *low * error};
+    e.t_ = std::move(t);
+    return e;
 }
 
-}  // namespace
+double mean_estimate::p_within(double margin) const
+{
+    if (is_point()) throw std::logic_error("a p-value of what does not vary was asked for");
+    if (ci95_.low > margin) return beyond(estimate_ - margin, t_high_);
+    if (ci95_.high < -margin) return beyond(-margin - estimate_, -t_low_);
+    // The ends of intervals as they are computed for ci95, so that the two never contradict each other by a rounding.
+    const auto reach = [&](auto inside) {
+        return 1 + std::count_if(t_.begin(), t_.end(), [&](double t) { return inside(estimate_ - t * error_); });
+    };
+    const auto fewest = std::min(reach([&](double end) { return end <= margin; }), reach([&](double end) { return end >= -margin; }));
+    return std::min(1.0, 2 * static_cast<double>(fewest) / static_cast<double>(t_.size() + 1));
+}
+
+/// `distance` from the margin, where the interval ends `quantile` standard errors from the estimate.
+double mean_estimate::beyond(double distance, double quantile) const
+{
+    const double scale = std::min(1.0, student_reach(0.05, freedom_) / quantile);
+    return std::clamp(student_two_sided(distance / error_ * scale, freedom_), least_p, 0.05);
+}
 
 double mean(std::span<const double> values)
 {
@@ -88,10 +130,10 @@ double mean(std::span<const double> values)
     return values.front() + sum / static_cast<double>(values.size());
 }
 
-std::optional<interval> mean_interval(std::span<const double> values, const bootstrap_settings& how)
+std::optional<mean_estimate> estimate_mean(std::span<const double> values, const bootstrap_settings& how)
 {
     if (values.size() < 2) return std::nullopt;
-    if (all_equal(values)) return interval{values.front(), values.front()};
+    if (all_equal(values)) return mean_estimate(values.front());
     if (values.size() < 4) return std::nullopt;
     const centred of(values);
     random_numbers random(how.seed);
@@ -100,14 +142,14 @@ std::optional<interval> mean_interval(std::span<const double> values, const boot
         const moments m = of.resample(random);
         one = studentised(m.mean, m.mean_variance);
     }
-    return from_quantiles(t, of.mean(), std::sqrt(of.mean_variance()));
+    return mean_estimate::from_resamples(of.mean(), std::sqrt(of.mean_variance()), of.freedom(), std::move(t));
 }
 
-std::optional<interval> difference_interval(std::span<const double> base, std::span<const double> other,
-                                            const bootstrap_settings& how)
+std::optional<mean_estimate> estimate_difference(std::span<const double> base, std::span<const double> other,
+                                                 const bootstrap_settings& how)
 {
     if (base.size() < 2 || other.size() < 2) return std::nullopt;
-    if (all_equal(base) && all_equal(other)) return interval{other.front() - base.front(), other.front() - base.front()};
+    if (all_equal(base) && all_equal(other)) return mean_estimate(other.front() - base.front());
     if (std::min(base.size(), other.size()) < 3) return std::nullopt;
     const centred a(base), b(other);
     random_numbers random(how.seed);
@@ -116,14 +158,19 @@ std::optional<interval> difference_interval(std::span<const double> base, std::s
         const moments x = a.resample(random), y = b.resample(random);
         one = studentised(y.mean - x.mean, x.mean_variance + y.mean_variance);
     }
-    return from_quantiles(t, b.mean() - a.mean(), std::sqrt(a.mean_variance() + b.mean_variance()));
+    return mean_estimate::from_resamples(b.mean() - a.mean(), std::sqrt(a.mean_variance() + b.mean_variance()), welch_freedom(a, b),
+                                         std::move(t));
 }
 
-double mean_error(std::span<const double> values) { return std::sqrt(centred(values).mean_variance()); }
-
-double difference_error(std::span<const double> base, std::span<const double> other)
+std::optional<interval> mean_interval(std::span<const double> values, const bootstrap_settings& how)
 {
-    return std::sqrt(centred(base).mean_variance() + centred(other).mean_variance());
+    return ci95_of(estimate_mean(values, how));
+}
+
+std::optional<interval> difference_interval(std::span<const double> base, std::span<const double> other,
+                                            const bootstrap_settings& how)
+{
+    return ci95_of(estimate_difference(base, other, how));
 }
 
 std::vector<double> paired_differences(std::span<const double> base, std::span<const double> other)

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
+#include <iterator>
 #include <optional>
+#include <thread>
 #include <tuple>
 
 namespace vrambench {
@@ -80,11 +83,38 @@ pair_verdict compare_cells(const cell_pair& cells, const cell_samples& base, con
     return v;
 }
 
-void count(verdict_counts& to, const pair_verdict& pair)
+/// Every difference of every pair is of one family: who asks a hundred questions must not be told five wrong answers.
+std::size_t judge_all(std::vector<pair_verdict>& pairs)
 {
-    for (const outcome_verdict& o : pair.outcomes) to.add(o.what);
-    for (const metric_verdict& m : pair.metrics)
-        if (m.decides) to.add(m.what);
+    std::vector<metric_verdict*> all;
+    for (pair_verdict& p : pairs)
+        for (metric_verdict& m : p.metrics) all.push_back(&m);
+    return judge_together(all);
+}
+
+verdict_counts counted(const std::vector<pair_verdict>& pairs)
+{
+    verdict_counts n;
+    for (const pair_verdict& p : pairs) {
+        for (const outcome_verdict& o : p.outcomes) n.add(o.what);
+        for (const metric_verdict& m : p.metrics)
+            if (m.decides) n.add(m.what);
+    }
+    return n;
+}
+
+/// `use(i)` for every i below n, on all processors.
+template <typename Use>
+void for_each_index(std::size_t n, Use use)
+{
+    const std::size_t workers = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, n / 16 + 1);
+    const auto every = [&](std::size_t first) {
+        for (std::size_t i = first; i < n; i += workers) use(i);
+    };
+    std::vector<std::future<void>> others;
+    for (std::size_t w = 1; w < workers; ++w) others.push_back(std::async(std::launch::async, every, w));
+    every(0);
+    for (auto& other : others) other.get();
 }
 
 /// Compares the pairs of two arms and adds them to `to`.
@@ -98,21 +128,33 @@ public:
     void add(const matched_cells& matched, const references& base, const references& other,
              const std::function<std::pair<std::string, std::string>(const cell_pair&)>& names)
     {
-        for (const cell_pair& p : matched.pairs) {
-            if (filter_ && !filter_->matches(benchmark_name(*p.base)) && !filter_->matches(benchmark_name(*p.other))) continue;
-            verdict_settings judged{.seed = how_.seed};
-            judged.simulated = p.base->on.simulated && p.other->on.simulated;
-            judged.same_measurements = !to_.of_allocators && same_measurements(*p.base, *p.other);
-            judged.rounds_are_shared = to_.of_allocators || judged.same_measurements;
-            const cell_samples a = samples_of(*p.base, base.of(*p.base)), b = samples_of(*p.other, other.of(*p.other));
-            pair_verdict v = compare_cells(p, a, b, how_.limits.of(*p.base), judged);
-            std::tie(v.base_name, v.other_name) = names(p);
-            count(to_.counts, v);
+        std::vector<cell_pair> pairs;
+        std::copy_if(matched.pairs.begin(), matched.pairs.end(), std::back_inserter(pairs), [&](const cell_pair& p) { return is_wanted(p); });
+        std::vector<pair_verdict> verdicts(pairs.size());
+        for_each_index(pairs.size(), [&](std::size_t i) { verdicts[i] = compared(pairs[i], base, other); });
+        for (pair_verdict& v : verdicts) {
+            std::tie(v.base_name, v.other_name) = names(v.cells);
             to_.pairs.push_back(std::move(v));
         }
     }
 
 private:
+    bool is_wanted(const cell_pair& p) const
+    {
+        return !filter_ || filter_->matches(benchmark_name(*p.base)) || filter_->matches(benchmark_name(*p.other));
+    }
+
+    /// Nothing is changed but what is returned: several threads ask at once.
+    pair_verdict compared(const cell_pair& p, const references& base, const references& other) const
+    {
+        verdict_settings judged{.seed = how_.seed};
+        judged.simulated = p.base->on.simulated && p.other->on.simulated;
+        judged.same_measurements = !to_.of_allocators && same_measurements(*p.base, *p.other);
+        judged.rounds_are_shared = to_.of_allocators || judged.same_measurements;
+        const cell_samples a = samples_of(*p.base, base.of(*p.base)), b = samples_of(*p.other, other.of(*p.other));
+        return compare_cells(p, a, b, how_.limits.of(*p.base), judged);
+    }
+
     comparison& to_;
     const comparison_settings& how_;
     std::optional<name_filter> filter_;
@@ -197,6 +239,8 @@ comparison compare(const std::vector<named_run>& runs, const comparison_settings
     else add_files(c, runs, comparer, how);
     if (c.pairs.empty()) throw input_error("--filter: no pair of cells matches " + in_quotes(how.filter));
     warn_of_missing_references(c);
+    c.judged_together = judge_all(c.pairs);
+    c.counts = counted(c.pairs);
     return c;
 }
 

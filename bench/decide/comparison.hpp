@@ -36,6 +36,8 @@ struct comparison {
     bool of_allocators = false;              ///< within one run; else of files
     std::vector<std::string> warnings;
     std::vector<pair_verdict> pairs;         ///< in the order of the base's cells, then of the others
+    /// Differences with a test, the family over which false ones are held to false_discovery_rate.
+    std::size_t judged_together = 0;
     verdict_counts counts;
 };
 

@@ -40,6 +40,8 @@ json metric_json(const metric_verdict& v)
     if (!v.decides) return j;
     j["verdict"] = to_string(v.what);
     j["margin"] = v.margin;
+    j["p"] = v.test ? json_number(v.test->p) : json(nullptr);
+    j["p_adjusted"] = v.test ? json_number(v.test->p_adjusted) : json(nullptr);
     j["resolution"] = optional_number(v.resolution);
     j["processes_wanted"] = optional_number(v.processes_wanted);
     j["note"] = v.note.empty() ? json(nullptr) : json(v.note);
@@ -79,6 +81,7 @@ std::string comparison_json(const comparison& c)
 {
     json j = {{"schema", comparison_schema},
               {"of", c.of_allocators ? "allocators" : "files"},
+              {"judged_together", c.judged_together},
               {"warnings", json::array()},
               {"verdicts",
                {{"same", c.counts.same},

@@ -57,10 +57,10 @@ std::string size_words(const metric_verdict& v)
 std::string verdict_words(const metric_verdict& v)
 {
     if (v.what != verdict::not_enough_evidence) return to_string(v.what);
-    std::string words = to_string(v.what);
-    if (!v.note.empty()) words += " (" + v.note + ")";
-    else if (v.processes_wanted && *v.processes_wanted < 1e4) words += " (about " + printf_text("%.0f", *v.processes_wanted) + " would do)";
-    return words;
+    std::string why = v.note;
+    if (v.processes_wanted && *v.processes_wanted < 1e4)
+        why += (why.empty() ? "about " : "; about ") + printf_text("%.0f", *v.processes_wanted) + " would do";
+    return to_string(v.what) + (why.empty() ? "" : " (" + why + ")");
 }
 
 comparison_row row_of(const metric_verdict& v)
@@ -159,6 +159,12 @@ std::string counts_words(const verdict_counts& n)
     add(n.not_enough_evidence, "not enough evidence");
     add(n.outcome_changes, "outcome change");
     return words + (parts.empty() ? "none" : parts);
+}
+
+std::string family_words(const comparison& c)
+{
+    if (c.judged_together < 2) return {};
+    return "; " + std::to_string(c.judged_together) + " differences were judged together, so that of those found about 5 % at most are false";
 }
 
 }  // namespace vrambench

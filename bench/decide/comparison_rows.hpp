@@ -43,7 +43,10 @@ std::string counts_words(const verdict_counts& n);
 
 /// How to read it.
 inline constexpr const char* comparison_legend =
-    "difference: other less base, means over processes; resolution: the smallest one that this many processes tell from the margin;\n"
-    "n: rounds (r), else processes of base and other; =: exact. Verdicts: docs/comparing.md.";
+    "difference: other less base, means over processes; resolution: the smallest one that would be found with this many processes;\n"
+    "n: rounds (6r), else processes of base and other (6+6); =: exact. Verdicts: docs/comparing.md.";
+
+/// "; 240 differences were judged together, ...", behind counts_words; empty of fewer than two.
+std::string family_words(const comparison& c);
 
 }  // namespace vrambench

@@ -109,7 +109,7 @@ std::string comparison_text(const comparison& c, const table_style& style, bool 
         }
         out += "\n";
     }
-    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n") + counts_words(c.counts) + "\n";
+    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n") + counts_words(c.counts) + family_words(c) + "\n";
 }
 
 std::string comparison_markdown(const comparison& c, bool changes)
@@ -128,7 +128,7 @@ std::string comparison_markdown(const comparison& c, bool changes)
             if (!b.described.empty()) out += "- " + b.allocator + " " + also_lines(b.described, std::string::npos).substr(2);
         out += "\n";
     }
-    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n\n") + counts_words(c.counts) + "\n";
+    return out + (groups.empty() ? "" : std::string(comparison_legend) + "\n\n") + counts_words(c.counts) + family_words(c) + "\n";
 }
 
 }  // namespace vrambench

@@ -1,7 +1,10 @@
 #include "bench/decide/equivalence.hpp"
 
+#include "bench/decide/student.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace vrambench {
 
@@ -13,13 +16,33 @@ judgement judge(const interval& difference, double margin)
     return judgement::undecided;
 }
 
-double resolution(const interval& difference, double margin) { return margin + (difference.high - difference.low) / 2; }
-
-std::optional<double> processes_to_settle(std::size_t used, double difference, double error, double margin)
+double resolution(const interval& difference, double margin, const spread& s, double level)
 {
-    const double wanted = std::abs(std::abs(difference) - margin), ratio = 1.96 * error / wanted;
-    if (!(wanted > 0) || !(error > 0)) return std::nullopt;
-    return std::max(static_cast<double>(used + 1), std::ceil(static_cast<double>(used) * ratio * ratio));
+    const double half = (difference.high - difference.low) / 2;
+    if (level >= 0.05) return margin + half;
+    // As mean_estimate::p_within has it: beyond the interval the tail is Student's, or the interval's where that is wider.
+    const double alone = student_reach(0.05, s.freedom);
+    return margin + std::max(half / alone, s.error) * student_reach(level, s.freedom);
+}
+
+std::optional<double> processes_to_settle(std::size_t used, double difference, double margin, const spread& s, double level)
+{
+    const double wanted = std::abs(std::abs(difference) - margin);
+    if (!(wanted > 0) || !(s.error > 0)) return std::nullopt;
+    const double now = static_cast<double>(used);
+    const auto enough = [&](double n) {
+        return student_two_sided(wanted / s.error * std::sqrt(n / now), s.freedom * (n - 1) / (now - 1)) <= level;
+    };
+    double few = now, many = now + 1;        // `few` does not suffice, or is what there is
+    while (!enough(many)) {
+        few = std::exchange(many, many * 2);
+        if (many > 1e15) return std::nullopt;
+    }
+    while (many - few > 1) {
+        const double n = std::floor((few + many) / 2);
+        (enough(n) ? many : few) = n;
+    }
+    return many;
 }
 
 }  // namespace vrambench

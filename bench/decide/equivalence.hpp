@@ -22,12 +22,19 @@ enum class judgement : std::uint8_t {
 /// `margin` is not negative; 0 asks whether there is any difference at all, and only [0, 0] is the same.
 judgement judge(const interval& difference, double margin);
 
-/// The smallest difference that would be told from the margin with an interval of this width, in the metric's unit.
-double resolution(const interval& difference, double margin);
+/// What is known of a difference beside its interval.
+struct spread {
+    double error = 0;                        ///< standard error
+    double freedom = 0;                      ///< degrees of it
+};
 
-/// About how many processes an arm would settle an undecided comparison if the difference and the spread stayed as they are:
-/// an interval of many processes is 1.96 standard errors to each side, and those shrink with the root of their number. `used` are
-/// the processes that gave `error`; never fewer than one more. Empty where no number would: the difference is the margin.
-std::optional<double> processes_to_settle(std::size_t used, double difference, double error, double margin);
+/// The smallest difference that would be told from the margin with values that spread like these, in the metric's unit, if its
+/// p-value had to be `level` (0.05: the interval alone decides; lower where it is one of many).
+double resolution(const interval& difference, double margin, const spread& s, double level);
+
+/// About how many processes an arm would settle an undecided comparison at `level` if the difference and the spread stayed as they
+/// are: errors shrink with the root of the number, and Student's t with its degrees of freedom. `used` are the processes
+/// that gave `s`; never fewer than one more. Empty where no number would: the difference is the margin, but for a rounding.
+std::optional<double> processes_to_settle(std::size_t used, double difference, double margin, const spread& s, double level);
 
 }  // namespace vrambench

@@ -9,8 +9,8 @@
 namespace vrambench {
 
 struct cell_pair {
-    const cell* base;
-    const cell* other;
+    const cell* base = nullptr;
+    const cell* other = nullptr;
 };
 
 struct matched_cells {

@@ -3,6 +3,7 @@
 
 #include "bench/decide/thresholds.hpp"
 #include "bench/decide/verdict.hpp"
+#include "bench/progress.hpp"
 #include "bench/run_document.hpp"
 
 #include <cstdint>
@@ -33,9 +34,9 @@ struct split_result {
     std::vector<split_line> lines;
 };
 
-/// Of every cell but `ideal`. Throws input_error where none has eight repetitions, and for simulated ones, which do not
+/// Of every cell but `ideal`. One split is one comparison: what it judges of the cell is judged together, as compare() does. Throws input_error where none has eight repetitions, and for simulated ones, which do not
 /// vary.
-std::vector<split_result> split_verdicts(const run_document& run, const split_settings& how);
+std::vector<split_result> split_verdicts(const run_document& run, const split_settings& how, progress& shown);
 
 /// For people, ending in a newline.
 std::string splits_in_words(const std::vector<split_result>& results);

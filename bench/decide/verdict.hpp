@@ -2,12 +2,14 @@
 // What one metric of two arms amounts to.
 
 #include "bench/decide/bootstrap.hpp"
+#include "bench/decide/equivalence.hpp"
 #include "bench/decide/margins.hpp"
 #include "bench/decide/samples.hpp"
 #include "bench/metrics.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace vrambench {
@@ -28,6 +30,13 @@ struct arm_value {
     double mean = 0;                         ///< 0 of none
 };
 
+/// The test of "the true difference lies within the margin".
+struct difference_test {
+    double p = 1;                            ///< two-sided; at most 0.05 exactly where the interval lies beyond the margin
+    double p_adjusted = 1;                   ///< among all that are judged together (bench/decide/false_discovery.hpp)
+    spread of;
+};
+
 struct metric_verdict {
     std::string metric, phase;               ///< as of series
     bool steady = false;
@@ -40,7 +49,8 @@ struct metric_verdict {
     std::optional<double> ratio;             ///< other / base: the mean over rounds where they are paired, else of the means
     std::optional<interval> ratio_ci95;      ///< paired only
     double margin = 0;                       ///< in the metric's unit
-    std::optional<double> resolution;        ///< smallest difference that these processes would tell from the margin
+    std::optional<difference_test> test;     ///< none where exact, without an interval, without any spread, or only described
+    std::optional<double> resolution;        ///< smallest difference that these processes, among all tests, would tell from the margin
     std::optional<double> processes_wanted;  ///< an arm, to settle what is undecided
     std::optional<double> effect;            ///< Cliff's delta; none below four processes an arm and where exact
     verdict what = verdict::not_enough_evidence;
@@ -56,7 +66,11 @@ struct verdict_settings {
     std::uint64_t seed = 1;
 };
 
-/// Either series may be null: not measured. `m` empty: the metric is described.
+/// Either series may be null: not measured. `m` empty: the metric is described. As if it were the only one that is judged.
 metric_verdict judge_metric(const series* base, const series* other, const std::optional<margin>& m, const verdict_settings& how);
+
+/// Judges those that have a test anew, as one family: better and worse only where p_adjusted is at most false_discovery_rate. Returns
+/// how many have one.
+std::size_t judge_together(std::span<metric_verdict* const> all);
 
 }  // namespace vrambench

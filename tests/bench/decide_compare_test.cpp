@@ -13,6 +13,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace vrambench {
 namespace {
 
@@ -326,6 +328,41 @@ TEST(compare, margins_as_they_are_typed)
     EXPECT_DOUBLE_EQ(amount({0.005, margin::unit::share}, 3, 10'000), 50);
 }
 
+// One comparison of 40 allocators with the base: two intervals in three dozen miss by chance, and neither is a regression.
+TEST(compare, many_differences_are_judged_together)
+{
+    random_numbers r(30);
+    const auto noise = [&](double around) {
+        std::vector<double> v(5);
+        for (double& x : v) {
+            x = around;
+            for (int k = 0; k < 6; ++k) x += static_cast<double>(r.below(2000)) / 100 - 10;
+        }
+        return v;
+    };
+    card_run run("a");
+    run.add("legacy", noise(300));
+    for (int i = 0; i < 40; ++i) run.add("vmm" + std::to_string(i), noise(300));
+    run.add("direct", noise(900));
+    std::vector<named_run> runs{run.done()};
+    comparison_settings any;
+    any.limits = thresholds({{"added_ns_per_token", {0, margin::unit::absolute}}});
+    const comparison c = compare(runs, any);
+    EXPECT_EQ(c.judged_together, 41u);
+    EXPECT_EQ(c.counts.worse, 1u);
+    EXPECT_EQ(c.counts.better, 0u);
+    EXPECT_EQ(decode(c.pairs.back()).what, verdict::worse);
+    const auto alone = std::count_if(c.pairs.begin(), c.pairs.end(), [](const pair_verdict& p) { return decode(p).test->p <= 0.05; });
+    EXPECT_GT(alone, 1) << "the seed gives none that chance alone puts beyond the margin";
+    EXPECT_THAT(comparison_text(c, {}, false), HasSubstr(" among 41 differences; about "));
+    EXPECT_THAT(comparison_text(c, {}, false), HasSubstr("; 41 differences were judged together"));
+    const auto j = nlohmann::json::parse(comparison_json(c));
+    EXPECT_EQ(j["judged_together"], 41);
+    const auto& direct = j["pairs"].back()["metrics"][0];
+    EXPECT_DOUBLE_EQ(direct["p_adjusted"].get<double>(), std::min(1.0, 41 * direct["p"].get<double>()));
+    EXPECT_TRUE(j["pairs"][0]["metrics"].back()["p"].is_null()) << "bytes that do not vary are no test";
+}
+
 TEST(compare, views_say_the_same)
 {
     std::vector<named_run> runs{card_run("a").add("legacy", quiet).done(), card_run("b").add("legacy", {401, 399, 404, 398, 402, 400}).done()};
@@ -353,7 +390,10 @@ TEST(splits, of_one_allocator_find_next_to_nothing)
     }
     const named_run run = card_run("a").add("legacy", added).done();
     for (const double typed : {50.0, 5.0, 0.0}) {
-        const auto results = split_verdicts(run.run, {1000, {}, thresholds({{"added_ns_per_token", {typed, margin::unit::absolute}}}), 3});
+        std::ostringstream screen;
+        progress shown(screen, false);
+        const auto results =
+            split_verdicts(run.run, {1000, {}, thresholds({{"added_ns_per_token", {typed, margin::unit::absolute}}}), 3}, shown);
         ASSERT_EQ(results.size(), 1u);
         EXPECT_EQ(results[0].repetitions, 120u);
         ASSERT_EQ(results[0].lines.size(), 1u);
@@ -366,8 +406,47 @@ TEST(splits, of_one_allocator_find_next_to_nothing)
 
 TEST(splits, need_repetitions)
 {
-    EXPECT_THROW(split_verdicts(card_run("a").add("legacy", quiet).done().run, {}), input_error);
-    EXPECT_THROW(split_verdicts(testing::sample_run(), {}), input_error);
+    std::ostringstream screen;
+    progress shown(screen, true);
+    EXPECT_THROW(split_verdicts(card_run("a").add("legacy", quiet).done().run, {}, shown), input_error);
+    EXPECT_THROW(split_verdicts(testing::sample_run(), {}, shown), input_error);
+    EXPECT_EQ(screen.str(), "");
+}
+
+TEST(splits, show_how_far_they_are)
+{
+    std::ostringstream screen;
+    {
+        progress shown(screen, true, 80, [] { return 0.0; });
+        const named_run run = card_run("a").add("legacy", {1, 2, 3, 4, 5, 6, 7, 8}).add("vmm", {1, 2, 3, 4, 5, 6, 7, 8}).done();
+        split_verdicts(run.run, {250, {}, {}, 3}, shown);
+    }
+    EXPECT_THAT(screen.str(), HasSubstr("\r[  1/200] 0 of 250 splits of legacy... "));
+    EXPECT_THAT(screen.str(), HasSubstr("\r[200/200] 248 of 250 splits of vmm... "));
+    EXPECT_THAT(screen.str(), ::testing::EndsWith(" \r"));
+}
+
+// Cold and steady of one process hang together: judged as one comparison they are a family of two.
+TEST(splits, judge_what_one_split_asks_together)
+{
+    random_numbers r(4);
+    std::vector<double> added(40);
+    for (double& v : added) v = static_cast<double>(r.below(1000));
+    named_run run = card_run("a").add("legacy", added).done();
+    const split_settings any{400, {}, thresholds({{"added_ns_per_token", {0, margin::unit::absolute}}}), 3};
+    std::ostringstream screen;
+    progress shown(screen, false);
+    const auto alone = split_verdicts(run.run, any, shown);
+    for (cell& c : run.run.cells)
+        for (repetition& again : c.repetitions)
+            if (again.what == role::timed) {
+                again.steady = again.cold;
+                again.steady->phases[0].time_ps += c.reference ? 0 : static_cast<std::int64_t>(r.below(1000)) * 100'000;
+                again.steady->time_ps = again.steady->phases[0].time_ps;
+            }
+    const auto both = split_verdicts(run.run, any, shown);
+    ASSERT_EQ(both.at(0).lines.size(), 2u);
+    EXPECT_LT(both[0].lines[0].counts.better + both[0].lines[0].counts.worse, alone.at(0).lines[0].counts.better + alone[0].lines[0].counts.worse);
 }
 
 }  // namespace

@@ -110,5 +110,41 @@ TEST(coverage, the_percentile_interval_falls_short)
     EXPECT_LT(percentile(normal, 10), 92);
 }
 
+// Small p-values decide where many differences are judged at once. How often they fall to a level where nothing differs, over
+// that level, is 1 and two standard errors at most: 1.2 of 0.01, 1.63 of 0.001.
+void expect_rare(const std::function<std::optional<mean_estimate>(random_numbers&, const bootstrap_settings&)>& make, std::size_t n)
+{
+    constexpr int samples = 10'000;
+    random_numbers r(2027);
+    int hundredths = 0, thousandths = 0;
+    for (int i = 0; i < samples; ++i) {
+        const auto e = make(r, {.seed = static_cast<std::uint64_t>(i), .resamples = 999});
+        const double p = e ? e->p_within(0) : 1;     // of four values now and then no interval is left
+        hundredths += p <= 0.01;
+        thousandths += p <= 0.001;
+    }
+    EXPECT_LE(hundredths, 1.2 * samples / 100) << n;
+    EXPECT_LE(thousandths, 1.63 * samples / 1000) << n;
+}
+
+void expect_rare_between_files(const source& from, std::size_t n)
+{
+    expect_rare(
+        [&](random_numbers& r, const bootstrap_settings& how) {
+            const auto base = drawn(from, n, r);
+            return estimate_difference(base, drawn(from, n, r), how);
+        },
+        n);
+}
+
+TEST(coverage, small_p_values_are_as_rare_as_they_say)
+{
+    for (const std::size_t n : {4u, 5u, 6u, 10u}) {
+        expect_rare([&](random_numbers& r, const bootstrap_settings& how) { return estimate_mean(drawn(normal, n, r), how); }, n);
+        expect_rare_between_files(normal, n);
+    }
+    expect_rare_between_files(skewed, 6);
+}
+
 }  // namespace
 }  // namespace vrambench

@@ -124,19 +124,36 @@ TEST(equivalence, a_margin_of_zero_asks_for_any_difference)
     EXPECT_EQ(judge({-1, 1}, 0), judgement::undecided);
 }
 
-TEST(equivalence, resolution_and_what_would_settle_it)
+TEST(equivalence, resolution)
 {
-    EXPECT_DOUBLE_EQ(resolution({-1, 3}, 0.5), 2.5);
-    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 0, 2 / 1.96, 1), 20);     // half the width: four times the processes
-    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 3, 2 / 1.96, 2), 20);
-    EXPECT_DOUBLE_EQ(*processes_to_settle(5, 9, 2 / 1.96, 1), 6);      // few processes have wider intervals than many
-    EXPECT_FALSE(processes_to_settle(5, -1, 2, 1));
+    EXPECT_DOUBLE_EQ(resolution({-1, 3}, 0.5, {}, 0.05), 2.5);
+    // Of 4 degrees Student's t is 2.776445 at 5 % and 10.306255 at 0.05 %; an interval of 2.776445 errors to each side is his own.
+    EXPECT_NEAR(resolution({-2.776445, 2.776445}, 0.5, {1, 4}, 0.0005), 0.5 + 10.306255, 1e-5);
+    EXPECT_NEAR(resolution({-2 * 2.776445, 2 * 2.776445}, 0.5, {1, 4}, 0.0005), 0.5 + 2 * 10.306255, 1e-5);
+    EXPECT_NEAR(resolution({-1, 1}, 0.5, {1, 4}, 0.0005), 0.5 + 10.306255, 1e-5);     // never below Student's beyond the interval
 }
 
-TEST(bootstrap, standard_errors)
+// The first n that suffices, by counting up with Student's density summed (a Python program of its own).
+TEST(equivalence, processes_that_would_settle_it)
 {
-    EXPECT_NEAR(mean_error(values{2, 4, 4, 4, 5, 5, 7, 9}), 0.7559289460, 1e-10);     // sqrt(32 / 7 / 8)
-    EXPECT_NEAR(difference_error(values{2, 4, 4, 4, 5, 5, 7, 9}, values{1, 3}), 1.2535663410, 1e-10);   // sqrt(4 / 7 + 1)
+    EXPECT_EQ(processes_to_settle(5, 0, 1, {2 / 1.96, 4}, 0.05), 23);
+    EXPECT_EQ(processes_to_settle(5, -3, 2, {2 / 1.96, 4}, 0.05), 23);
+    EXPECT_EQ(processes_to_settle(5, 9, 1, {2 / 1.96, 4}, 0.05), 6);
+    EXPECT_EQ(processes_to_settle(5, 5, 1, {1, 4}, 0.0005), 10);
+    EXPECT_NEAR(*processes_to_settle(5, 1, 2, {1000, 4}, 0.05), 5 * 1.959964 * 1.959964 * 1e6, 100);
+    EXPECT_FALSE(processes_to_settle(5, -1, 1, {2, 4}, 0.05));
+    EXPECT_FALSE(processes_to_settle(5, 1e-300, 0, {1, 4}, 0.05));        // but for a rounding
+}
+
+TEST(bootstrap, errors_and_degrees_of_freedom)
+{
+    const auto one = estimate_mean(values{2, 4, 4, 4, 5, 5, 7, 9});
+    EXPECT_NEAR(one->error(), 0.7559289460, 1e-10);                   // sqrt(32 / 7 / 8)
+    EXPECT_EQ(one->freedom(), 7);
+    const auto two = estimate_difference(values{2, 4, 4, 4, 5, 5, 7, 9}, values{1, 3, 5});
+    EXPECT_NEAR(two->error(), 1.3801311187, 1e-10);                   // sqrt(4 / 7 + 4 / 3)
+    EXPECT_NEAR(two->freedom(), 1400.0 / 361, 1e-9);                  // (40 / 21)^2 / ((4 / 7)^2 / 7 + (4 / 3)^2 / 2)
+    EXPECT_TRUE(estimate_mean(values{3, 3})->is_point());
 }
 
 // The documented example of the R package effsize (cliff.delta): -0.25; and the pairs counted one by one.

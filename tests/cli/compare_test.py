@@ -74,6 +74,20 @@ class CompareTest(cli.CommandTest):
         self.assertTrue(added["paired"])
         self.assertGreater(added["resolution"], added["margin"])
         self.assertLessEqual(added["ci95"][0], added["difference"])
+        self.assertEqual(found["judged_together"], sum(m["p"] is not None for p in found["pairs"] for m in p["metrics"]))
+        self.assertGreater(found["judged_together"], 1)
+        self.assertLess(0, added["p"])
+        self.assertLessEqual(added["p"], added["p_adjusted"])
+        self.assertLessEqual(added["p_adjusted"], 0.05)
+
+    def test_one_allocator_split_in_two(self):
+        card = cli.SOURCE / "results" / "h200" / "2026-11-30-same-allocator.json"
+        answer = self.compare(card, "--splits", "100")
+        self.assertIn("100 random splits", answer.out)
+        self.assertIn("of 400; splits with one: ", answer.out)
+
+    def test_the_columns_are_explained(self):
+        self.assertIn("Column n: 6r:", self.compare("--help").out)
 
     def test_thresholds(self):
         self.measure("--allocator", "legacy,vmm", "--workload", PAIR)
@@ -120,6 +134,10 @@ class CompareTest(cli.CommandTest):
         self.refused(["run.json", "--allocators", "legacy"], "two allocators")
         self.refused(["run.json", "--allocators", "legacy,vm"], "the run has no 'vm'")
         self.refused(["run.json", "--margin", "device_bloat"], "METRIC=MARGIN")
+        self.refused(["run.json", "run.json", "--margin", ""], "--margin: a value is missing")
+        self.refused(["--margin", "", "run.json", "run.json"], "--margin: a value is missing")
+        self.refused(["run.json", "run.json", "run.json", "--seed", "x"], "--seed")
+        self.refused(["run.json", "run.json", "--margni", "x"], "'--margni'", "'--margin'")
         self.refused(["run.json", "--margin", "device_bloat=1%,device_bloat=2%"], "given twice")
         self.refused(["run.json", "--filter", "nothing-like-this"], "no pair of cells matches")
         self.refused(["run.json", "--filter", "("], "not a regular expression")

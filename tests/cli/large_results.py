@@ -44,6 +44,8 @@ def measure(command, folder):
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         last = process.stdout.read().rstrip().splitlines()[-1]
         _, status, used = os.wait4(process.pid, 0)
+        if os.waitstatus_to_exitcode(status) == 2:
+            sys.exit(last)
         print(f"{time.monotonic() - began:.2f} s, of the processor {used.ru_utime + used.ru_stime:.2f} s, at most {used.ru_maxrss / 1024:.0f} MiB; "
               f"exit {os.waitstatus_to_exitcode(status)}; {last}")
 
