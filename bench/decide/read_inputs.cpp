@@ -1,4 +1,5 @@
 #include "bench/decide/evidence.hpp"
+#include "bench/json_errors.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/repetition_json.hpp"
 #include "bench/result_file.hpp"
@@ -67,14 +68,9 @@ either read_one(const std::string& path)
 {
     const json j = read_document(path, result_parts::without_histograms);
     const std::string kind = j.value("kind", "");
-    try {
-        if (kind == "run") return run_file{path, run_from_json(j)};
-        if (kind == "fit") return fits_from(j, path);
-    } catch (const json::exception& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + printable(e.what()));
-    } catch (const input_error& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + e.what());
-    }
+    const std::string damaged = in_quotes(path) + " is damaged";
+    if (kind == "run") return read_at(damaged, [&] { return run_file{path, run_from_json(j)}; });
+    if (kind == "fit") return read_at(damaged, [&] { return fits_from(j, path); });
     throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", neither a run nor a fit");
 }
 
