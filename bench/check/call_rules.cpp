@@ -77,7 +77,9 @@ void check_refusals(const judged_pass& p, expectations& e)
     if (!gives_back || m.recoveries + m.failures == 0) e.same("oom/bytes_given_back", m.recovery.bytes_given_back, 0, "oom/recoveries");
     if (m.result.cause == "address-space" || !p.of.neighbour.empty() || !own_calls(p.of.allocator.name)) return;
     const bool beside = p.ran_out_of_memory() && m.failures == 0;
-    e.same("the sum of refused_calls", total(m.refused), m.recoveries + m.failures * (tries_again ? 2 : 1) + (beside ? 1 : 0),
+    // What `ideal` could not get was refused before the clock started.
+    const std::uint64_t failures = p.of.allocator.name == "ideal" ? 0 : m.failures;
+    e.same("the sum of refused_calls", total(m.refused), m.recoveries + failures * (tries_again ? 2 : 1) + (beside ? 1 : 0),
            "oom/recoveries and failures");
 }
 
@@ -96,7 +98,7 @@ void check_own_calls(const judged_pass& p, expectations& e)
     if (name == "vmm") {
         for (const driver_call k : {map, set_access, release}) equal(k, count_of(calls, create), "driver_calls/create");
         for (const driver_call k : {unmap, unreserve}) equal(k, 0, "a stack that never shrinks");
-        e.holds(count_of(calls, reserve) <= 1, "driver_calls/reserve is above 1");
+        e.holds(count_of(calls, reserve) <= p.of.workload->summary.streams, "driver_calls/reserve is above one a stream");
         e.same("peak_reserved_bytes", p.pass.peak_reserved_bytes, p.pass.end_reserved_bytes, "a stack that never shrinks");
     }
     if (!p.pass.has_times()) return;    // paths are counted where calls are timed
