@@ -4,6 +4,7 @@
 #include "bench/clock_watch.hpp"
 #include "bench/derive.hpp"
 #include "bench/repetition_json.hpp"
+#include "spec/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -216,14 +217,24 @@ bool starts_alike(const run_document& run)
 }
 
 /// What follows --seed; 1 where nothing does.
-std::string typed_seed(const std::vector<std::string>& command)
+std::uint64_t typed_seed(const std::vector<std::string>& command)
 {
-    constexpr std::string_view option = "--seed";
+    const std::string option = "--seed";
     for (std::size_t i = 0; i < command.size(); ++i) {
-        if (command[i] == option && i + 1 < command.size()) return command[i + 1];
-        if (command[i].starts_with("--seed=")) return command[i].substr(option.size() + 1);
+        const bool joined = command[i].starts_with(option + "=");
+        if (joined || (command[i] == option && i + 1 < command.size()))
+            return parse_integer(joined ? command[i].substr(option.size() + 1) : command[i + 1], option, 0, UINT64_MAX);
     }
-    return "1";
+    return 1;
+}
+
+void check_seed(const run_document& run, expectations& e)
+{
+    try {
+        e.same("seed", run.plan_seed, typed_seed(run.command), "its command");
+    } catch (const input_error& why) {
+        e.holds(false, std::string("its command: ") + why.what());
+    }
 }
 
 /// A card's repetitions are a process each; those of a simulator are all of one. Process ids may come again on another day.
@@ -264,12 +275,10 @@ std::optional<std::string> broken_rule(const run_document& run, const cell& c, r
 std::vector<std::string> findings_of_plan(const run_document& run)
 {
     if (!run.environments.empty()) return {};
-    std::vector<std::string> found;
-    const std::string typed = typed_seed(run.command);
-    if (std::to_string(run.plan_seed) != typed)
-        found.push_back("seed is " + std::to_string(run.plan_seed) + ", but " + typed + " follows from its command");
-    if (!starts_alike(run)) found.push_back("free_bytes_at_start differs between cells of one simulated device and limit");
-    return found;
+    expectations e;
+    check_seed(run, e);
+    e.holds(starts_alike(run), "free_bytes_at_start differs between cells of one simulated device and limit");
+    return e.broken() ? std::vector{*e.broken()} : std::vector<std::string>{};
 }
 
 std::vector<std::string> findings_of_numbering(const run_document& run)
