@@ -32,7 +32,10 @@ const std::vector<driver_call>* own_calls(const std::string& allocator)
     return allocator == "ideal" ? &none : nullptr;
 }
 
-bool is_of_the_engine(driver_call k) { return k == sync || k == record || k == wait || k == launch || k == graph_launch || k == memory_info; }
+bool is_of_the_engine(driver_call k)
+{
+    return k == sync || k == record || k == wait || k == launch || k == graph_launch || k == memory_info;
+}
 
 std::string named(driver_call k) { return std::string("driver_calls/") + to_string(k); }
 
@@ -45,7 +48,8 @@ void check_kinds(const judged_pass& p, expectations& e)
         const auto k = static_cast<driver_call>(i);
         if (std::find(own->begin(), own->end(), k) != own->end()) continue;
         if (!is_of_the_engine(k)) e.same(named(k), p.pass.calls[i], 0, "what its allocator calls");
-        if (!(external && k == driver_call::malloc)) e.same(std::string("refused_calls/") + to_string(k), p.pass.refused[i], 0, "what its allocator calls");
+        if (!(external && k == driver_call::malloc))
+            e.same(std::string("refused_calls/") + to_string(k), p.pass.refused[i], 0, "what its allocator calls");
     }
 }
 
@@ -71,10 +75,12 @@ void check_refusals(const judged_pass& p, expectations& e)
     const pass_measurement& m = p.pass;
     const bool tries_again = retry_of(p.of) != "none";
     e.same("oom/flushes", m.flushes, retry_of(p.of) == "flush" ? m.recoveries + m.failures : 0, "oom/recoveries and failures");
-    e.same("oom/flushed_bytes", m.flushed_bytes, retry_of(p.of) == "flush" ? m.recovery.bytes_given_back : 0, "oom/bytes_given_back");
+    e.same("oom/flushed_bytes", m.flushed_bytes, retry_of(p.of) == "flush" ? m.recovery.bytes_given_back : 0,
+           "oom/bytes_given_back");
     if (!tries_again) e.same("oom/recoveries", m.recoveries, 0, "retry=none");
     const bool gives_back = retry_of(p.of) == "trim" || retry_of(p.of) == "flush";
-    if (!gives_back || m.recoveries + m.failures == 0) e.same("oom/bytes_given_back", m.recovery.bytes_given_back, 0, "oom/recoveries");
+    if (!gives_back || m.recoveries + m.failures == 0)
+        e.same("oom/bytes_given_back", m.recovery.bytes_given_back, 0, "oom/recoveries");
     if (m.result.cause == "address-space" || !p.of.neighbour.empty() || !own_calls(p.of.allocator.name)) return;
     const bool beside = p.ran_out_of_memory() && m.failures == 0;
     // What `ideal` could not get was refused before the clock started.
@@ -92,9 +98,14 @@ void check_own_calls(const judged_pass& p, expectations& e)
     const auto& calls = p.pass.calls;
     const std::string& name = p.of.allocator.name;
     const trace_position* end = p.end();
-    const auto equal = [&](driver_call k, std::uint64_t follows, const char* from) { e.same(named(k), count_of(calls, k), follows, from); };
-    if (end && name == "direct") equal(driver_call::malloc, end->allocs, "its trace"), equal(driver_call::free, end->frees, "its trace");
-    if (end && name == "async") equal(malloc_async, end->allocs, "its trace"), equal(free_async, end->frees, "its trace");
+    const auto equal = [&](driver_call k, std::uint64_t follows, const char* from) {
+        e.same(named(k), count_of(calls, k), follows, from);
+    };
+    const bool asks_each_time = name == "direct" || name == "async";
+    if (end && asks_each_time) {
+        equal(name == "async" ? malloc_async : driver_call::malloc, end->allocs, "its trace");
+        equal(name == "async" ? free_async : driver_call::free, end->frees, "its trace");
+    }
     if (name == "vmm") {
         for (const driver_call k : {map, set_access, release}) equal(k, count_of(calls, create), "driver_calls/create");
         for (const driver_call k : {unmap, unreserve}) equal(k, 0, "a stack that never shrinks");

@@ -88,7 +88,8 @@ void check_counts(const judged_pass& p, expectations& e)
     e.same("the number of idle_reserved_bytes", p.pass.idle_reserved_bytes.size(), idle == p.pass.phases.end() ? 0 : idle->steps,
            "its phases");
     const bool refused = p.pass.result.what == status::oom && !failed_beside_the_allocator(p);
-    if (p.known || p.pass.result.cause != "injected") e.same("oom/failures", p.pass.failures, refused ? 1 : 0, "its outcome");
+    if (p.known || p.pass.result.cause != "injected")    // without its trace it may be either
+        e.same("oom/failures", p.pass.failures, refused ? 1 : 0, "its outcome");
     e.same("hazard_count", p.pass.hazard_count, 0, "its outcome");
 }
 
@@ -113,10 +114,12 @@ void check_bytes(const judged_pass& p, expectations& e)
     if (const trace_position* end = p.end()) e.same("peak_live_bytes", m.peak_live_bytes, end->peak_live_bytes, its_trace);
     e.at_least("peak_reserved_bytes", m.peak_reserved_bytes, m.end_reserved_bytes, "end_reserved_bytes");
     e.at_least("end_reserved_bytes", m.end_reserved_bytes, sum(m.cached_blocks), "the cached blocks");
-    for (const std::uint64_t floor : m.idle_reserved_bytes) e.at_least("peak_reserved_bytes", m.peak_reserved_bytes, floor, "idle_reserved_bytes");
+    for (const std::uint64_t floor : m.idle_reserved_bytes)
+        e.at_least("peak_reserved_bytes", m.peak_reserved_bytes, floor, "idle_reserved_bytes");
     if (p.completed() && p.known && p.known->workload().summary.end_live_blocks == 0 && !m.cached_blocks.empty())
         e.same("end_reserved_bytes", m.end_reserved_bytes, sum(m.cached_blocks), "the cached blocks");
-    if (p.of.allocator.name == "direct") e.same("peak_reserved_bytes", m.peak_reserved_bytes, m.peak_live_bytes, "a pool that keeps nothing");
+    if (p.of.allocator.name == "direct")
+        e.same("peak_reserved_bytes", m.peak_reserved_bytes, m.peak_live_bytes, "an allocator that keeps nothing");
     if (p.of.vram_limit_bytes) e.at_least("free_bytes_at_start", m.free_bytes_at_start, *p.of.vram_limit_bytes, "the limit");
     if (!p.of.on.simulated && p.in.what != role::memory) e.same("peak_device_bytes", m.peak_device_bytes, 0, "the role");
     if (m.evictions == 0) e.same("oom/evicted_bytes", m.evicted_bytes, 0, "oom/evictions");

@@ -26,14 +26,15 @@ std::string named(const char* which, std::size_t how) { return std::string(which
 /// The parts of the long calls of one path beside the calls themselves.
 void check_parts(const std::string& what, const histogram& calls, const call_parts& parts, bool all_split, expectations& e)
 {
-    for (const histogram* h : {&calls, &parts.drain, &parts.idle}) e.holds(h->is_possible(), what + ": its sum or largest value cannot be of its bins");
+    for (const histogram* h : {&calls, &parts.drain, &parts.idle})
+        e.holds(h->is_possible(), what + ": its sum or largest value cannot be of its bins");
     const std::uint64_t n_long = parts.idle.count();
     e.same(what + ": drained parts", parts.drain.count(), n_long, "the idle ones");
     const auto [least, most] = calls.count_from(long_calls::threshold_ps);
     e.holds(n_long <= most && (!all_split || n_long >= least), what + ": the calls that are split are not those that were long");
     if (e.broken()) return;
-    const std::int64_t split = parts.drain.sum() + parts.idle.sum(), left = calls.sum() - split;
-    const auto short_calls = static_cast<std::int64_t>(calls.count() - n_long);
+    const __int128 split = __int128{parts.drain.sum()} + parts.idle.sum(), left = calls.sum() - split;    // a file may say anything
+    const __int128 short_calls = calls.count() - n_long;
     e.holds(left >= 0 && (!all_split || left <= short_calls * long_calls::threshold_ps), what + ": its parts do not add up to its calls");
 }
 
@@ -76,7 +77,8 @@ void check_device_times(const judged_pass& p, expectations& e)
     const pass_measurement& m = p.pass;
     const device_activity& a = m.activity;
     e.holds(is_within(m.live_byte_ps, m.peak_live_bytes, m.time_ps), "live_byte_ps is beyond peak_live_bytes all the time");
-    e.holds(is_within(m.reserved_byte_ps, m.peak_reserved_bytes, m.time_ps), "reserved_byte_ps is beyond peak_reserved_bytes all the time");
+    e.holds(is_within(m.reserved_byte_ps, m.peak_reserved_bytes, m.time_ps),
+            "reserved_byte_ps is beyond peak_reserved_bytes all the time");
     if (p.completed()) e.holds(m.live_byte_ps <= m.reserved_byte_ps * (1 + 1e-9), "live_byte_ps is above reserved_byte_ps");
     e.holds(a.span_ps < 0 || a.span_ps >= m.time_ps, "span_ps is less than the pass took");
     e.holds(a.busy_ps <= a.span_ps, "its device was busy for longer than the pass lasted");
@@ -84,7 +86,8 @@ void check_device_times(const judged_pass& p, expectations& e)
     if (a.overrun_kernels < 0) return;
     const bool stated = p.of.kernels == kernel_model::hold;
     if (const trace_position* end = p.end(); end && p.of.mode == run_mode::eager)
-        e.holds(a.stated_kernels <= static_cast<std::int64_t>(stated ? end->touching_launches : 0), "stated_kernels is above its trace's");
+        e.holds(a.stated_kernels <= static_cast<std::int64_t>(stated ? end->touching_launches : 0),
+                "stated_kernels is above its trace's");
     e.holds(a.overrun_kernels <= a.stated_kernels, "overrun_kernels is above stated_kernels");
 }
 
