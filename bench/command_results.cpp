@@ -1,5 +1,6 @@
 #include "bench/atomic_file.hpp"
 #include "bench/commands.hpp"
+#include "bench/reading_progress.hpp"
 #include "bench/result_file.hpp"
 #include "bench/results_check.hpp"
 #include "bench/results_merge.hpp"
@@ -60,33 +61,44 @@ bool is_ours(const nlohmann::json& document)
 }
 
 /// None where there is nothing to judge.
-std::optional<std::vector<std::string>> findings_about(const member& m)
+std::optional<results_checker::verdict> judged(results_checker& checker, const member& m)
 {
     nlohmann::json document;
     try {
         document = parse_result(m.path.string());
     } catch (const input_error& e) {
-        return std::vector<std::string>{e.what()};
+        return results_checker::verdict{{e.what()}, {}};
     }
     if (m.folder && !is_ours(document)) return std::nullopt;
-    std::vector<std::string> found = findings_in(document);
+    auto v = checker.judge(document);
     if (m.folder)
-        for (auto& more : findings_of_place(document, *m.folder)) found.push_back(std::move(more));
-    return found;
+        for (auto& more : findings_of_place(document, *m.folder)) v.findings.push_back(std::move(more));
+    return v;
 }
+
+/// Bytes of a result file, for what progress says before it knows better.
+constexpr double checked_a_second = 10e6, merged_a_second = 20e6;
 
 int check(const std::vector<std::string>& paths)
 {
     const std::vector<member> members = members_of(paths);
-    std::size_t judged = 0, with_findings = 0;
+    std::size_t n_judged = 0, with_findings = 0;
+    results_checker checker;
+    std::vector<reading_step> steps;
+    for (const member& m : members) steps.push_back(reading_of(m.path.string(), checked_a_second));
+    reading_progress shown(std::move(steps));
     for (const member& m : members) {
-        const auto found = findings_about(m);
-        if (!found) continue;
-        ++judged;
-        for (const std::string& line : *found) std::cout << printable(m.path.string() + ": " + line) << '\n';
-        with_findings += found->empty() ? 0 : 1;
+        shown.next();
+        const auto v = judged(checker, m);
+        if (!v) continue;
+        ++n_judged;
+        if (!v->findings.empty() || !v->notes.empty()) shown.clear();
+        for (const std::string& line : v->findings) std::cout << printable(m.path.string() + ": " + line) << '\n';
+        for (const std::string& line : v->notes) std::cout << printable(m.path.string() + ": note: " + line) << '\n';
+        with_findings += v->findings.empty() ? 0 : 1;
     }
-    std::cout << judged << (judged == 1 ? " file, " : " files, ") << with_findings << " with findings\n";
+    shown.clear();
+    std::cout << n_judged << (n_judged == 1 ? " file, " : " files, ") << with_findings << " with findings\n";
     return with_findings == 0 ? 0 : 1;
 }
 
@@ -94,11 +106,18 @@ int merge(const std::vector<std::string>& files, const std::string& out, const c
 {
     check_not_read(out, files);
     check_replaceable(out, "vrambench.result");
+    std::vector<reading_step> steps;
+    double writing = 0;
+    for (const std::string& f : files) writing += steps.emplace_back(reading_of(f, merged_a_second)).seconds;
+    steps.push_back({"writing " + out, writing});
+    reading_progress shown(std::move(steps));
     std::vector<result_part> parts;
-    for (const std::string& f : files) parts.push_back({f, read_result(f)});
+    for (const std::string& f : files) shown.next(), parts.push_back({f, read_result(f)});
+    shown.next();
     merged_result merged = merge_results(std::move(parts));
     merged.run.command = line.arguments;
     write_result(merged.run, out);
+    shown.clear();
     for (const std::string& note : merged.notes) std::cerr << note << '\n';
     std::cout << printable(out) << ": " << merged.run.cells.size() << " cells of " << files.size() << " files, "
               << merged.run.environments.size() << (merged.run.environments.size() == 1 ? " environment\n" : " environments\n");
@@ -111,8 +130,11 @@ void add_results(CLI::App& app, const command_line& line, command& chosen)
 {
     auto* sub = app.add_subcommand("results", "check a collection of result files, merge files of many machines");
     sub->require_subcommand(1);
+    sub->footer("Exit codes: 0 nothing found, or merged; 1 check found something; 2 bad usage or input.\n\n"
+                "Examples:\n  vrambench results check\n  vrambench results merge a.json b.json --out both.json");
 
-    auto* checking = sub->add_subcommand("check", "say what is wrong with result files: form, figures, origin, place");
+    auto* checking = sub->add_subcommand("check", "say what is wrong with result files: form, figures, origin, place; each workload is made\n"
+                                                  "again from its spec, and what follows from it must be what the file says");
     auto paths = std::make_shared<std::vector<std::string>>(1, "results");
     checking->add_option("paths", *paths, "result files, or folders of them, whose sub-folders name the card or are called simulated")
         ->capture_default_str();
@@ -127,7 +149,7 @@ void add_results(CLI::App& app, const command_line& line, command& chosen)
         ->required()
         ->expected(2, CLI::detail::expected_max_vector_size);
     merging->add_option("--out", *out, "the file to write")->required();
-    merging->footer("Example:\n  vrambench results merge fleet.rank0.json fleet.rank1.json --out fleet.json");
+    merging->footer("Exit codes: 0 merged; 2 bad usage or input.\n\nExample:\n  vrambench results merge fleet.rank0.json fleet.rank1.json --out fleet.json");
     merging->callback([files, out, &line, &chosen] { chosen = [files, out, &line] { return merge(*files, *out, line); }; });
 }
 

@@ -2,6 +2,7 @@
 #include "bench/commands.hpp"
 #include "bench/failure_report.hpp"
 #include "bench/noise_table.hpp"
+#include "bench/reading_progress.hpp"
 #include "bench/result_file.hpp"
 #include "bench/table.hpp"
 
@@ -37,14 +38,19 @@ void add_show(CLI::App& app, command& chosen)
                 "  vrambench show run.json --filter 'era=pool-fa-early.*limit:none'    (names as --benchmark_list_tests shows them)");
     sub->callback([file, markdown, calls, failures, noise, filter, &chosen] {
         chosen = [file, markdown, calls, failures, noise, filter] {
+            constexpr double shown_a_second = 20e6;    // bytes
+            reading_progress shown({reading_of(*file, shown_a_second)});
+            shown.next();
             const run_document document = read_result(*file);
             table_style style = style_for(STDOUT_FILENO);
             style.filter = *filter;
-            std::cout << (*failures   ? failure_report(document)
-                          : *calls    ? call_table(document)
-                          : *noise    ? noise_table(document)
-                          : *markdown ? markdown_table(document, *filter)
-                                      : comparison_table(document, style));
+            const std::string text = *failures   ? failure_report(document)
+                                     : *calls    ? call_table(document)
+                                     : *noise    ? noise_table(document)
+                                     : *markdown ? markdown_table(document, *filter)
+                                                 : comparison_table(document, style);
+            shown.clear();
+            std::cout << text;
             return 0;
         };
     });

@@ -67,7 +67,8 @@ void add_export(CLI::App& app, command& chosen)
         ->check(CLI::IsMember({"jsonl", "packed"}))
         ->capture_default_str();
     sub->add_option("--seed", o->seed, "of seeded workloads")->capture_default_str();
-    sub->footer("Example:\n  vrambench trace export kv-pair:heads=8,head-dim=128,step=512,to=32768 --out kv.jsonl");
+    sub->footer("Exit codes: 0 written; 2 bad usage or input.\n\n"
+                "Example:\n  vrambench trace export kv-pair:heads=8,head-dim=128,step=512,to=32768 --out kv.jsonl");
     sub->callback([o, &chosen] { chosen = [o] { return export_trace(*o); }; });
 }
 
@@ -78,7 +79,8 @@ void add_stats(CLI::App& app, command& chosen)
     auto seed = std::make_shared<std::string>("1");
     sub->add_option("workload", *workload, "workload spec or trace file")->required();
     sub->add_option("--seed", *seed, "of seeded workloads")->capture_default_str();
-    sub->footer("Examples:\n  vrambench trace stats random:events=100000,order=lifo\n  vrambench trace stats kv.jsonl");
+    sub->footer("Exit codes: 0 described; 2 bad usage or input.\n\n"
+                "Examples:\n  vrambench trace stats random:events=100000,order=lifo\n  vrambench trace stats kv.jsonl");
     sub->callback([workload, seed, &chosen] { chosen = [workload, seed] { return trace_stats(*workload, *seed); }; });
 }
 
@@ -89,7 +91,7 @@ void add_trace_run(CLI::App& app, const command_line& line, command& chosen)
     auto file = std::make_shared<std::string>();
     sub->add_option("file", *file, "trace file")->required();
     add_run_options(*sub, *o, false);
-    sub->footer("Example:\n  vrambench trace run kv.jsonl --allocator legacy,vmm --vram-limit 160MiB");
+    sub->footer("Exit codes: as `vrambench run`.\n\nExample:\n  vrambench trace run kv.jsonl --allocator legacy,vmm --vram-limit 160MiB");
     sub->callback([o, file, &line, &chosen] {
         chosen = [o, file, &line] {
             o->trace_file = *file;
@@ -104,6 +106,8 @@ void add_trace(CLI::App& app, const command_line& line, command& chosen)
 {
     auto* sub = app.add_subcommand("trace", "export, describe and run traces");
     sub->require_subcommand(1);
+    sub->footer("Exit codes: 0 done; 2 bad usage or input; those of `trace run` are those of `vrambench run`.\n\n"
+                "Examples:\n  vrambench trace export kv-pair:heads=8,head-dim=128,step=512,to=32768 --out kv.jsonl\n  vrambench trace stats kv.jsonl");
     add_export(*sub, chosen);
     add_stats(*sub, chosen);
     add_trace_run(*sub, line, chosen);

@@ -37,4 +37,16 @@ const char* judge_failure(const failure_scene& scene, const allocator& alloc)
     return reachable - std::min(s.pending, reachable) < needed ? "pending" : "retained";
 }
 
+std::string failure_in_words(const outcome& o)
+{
+    return "wanted " + human_size(o.wanted_bytes) + " for " + o.tag + ", live " + human_size(o.live_bytes) +
+           ", unused by the allocator " + human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
+}
+
+std::string external_failure_in_words(const outcome& o)
+{
+    return "an external allocation of " + human_size(o.wanted_bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
+           (o.cached_bytes ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
+}
+
 }  // namespace vrambench

@@ -5,6 +5,7 @@
 #include "bench/measurement.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace vrambench {
 
@@ -32,5 +33,9 @@ std::uint64_t free_if_given_back(const failure_scene& scene, const allocator& al
 
 /// Bytes that must be free for the request to be served: in physical blocks, and what stays free beside them.
 std::uint64_t free_needed(const failure_scene& scene);
+
+/// The line of `outcome.message`, from the outcome's figures: of a request to the allocator, and of one beside it.
+std::string failure_in_words(const outcome& o);
+std::string external_failure_in_words(const outcome& o);
 
 }  // namespace vrambench

@@ -56,6 +56,30 @@ std::vector<std::pair<std::int64_t, std::uint64_t>> histogram::bins() const
     return all;
 }
 
+bool histogram::is_possible() const
+{
+    if (count_ == 0) return true;
+    if (sum_ == std::numeric_limits<std::int64_t>::max()) return true;    // it was too large to be told
+    const auto [low, high] = range(counts_.size() - 1);
+    if (max_ < low || max_ > high) return false;
+    __int128 least = 0, most = 0;
+    for (std::size_t b = 0; b < counts_.size(); ++b) {
+        least += static_cast<__int128>(range(b).first) * counts_[b];
+        most += static_cast<__int128>(std::min(range(b).second, max_)) * counts_[b];
+    }
+    return sum_ >= least - low + max_ && sum_ <= most;    // the largest value is one of those in the last bucket
+}
+
+std::pair<std::uint64_t, std::uint64_t> histogram::count_from(std::int64_t value) const
+{
+    std::uint64_t least = 0, most = 0;
+    for (std::size_t b = 0; b < counts_.size(); ++b) {
+        if (range(b).first >= value) least += counts_[b];
+        if (range(b).second >= value) most += counts_[b];
+    }
+    return {least, most};
+}
+
 histogram histogram::from_bins(const std::vector<std::pair<std::int64_t, std::uint64_t>>& bins)
 {
     histogram h;
@@ -81,14 +105,19 @@ histogram histogram::from_bins(const std::vector<std::pair<std::int64_t, std::ui
     return h;
 }
 
-std::int64_t histogram::middle(std::size_t bucket)
+std::pair<std::int64_t, std::int64_t> histogram::range(std::size_t bucket)
 {
     constexpr std::size_t sub_buckets = std::size_t{1} << sub_bits;
-    if (bucket < sub_buckets) return static_cast<std::int64_t>(bucket);
+    if (bucket < sub_buckets) return {static_cast<std::int64_t>(bucket), static_cast<std::int64_t>(bucket)};
     const auto shift = (bucket >> sub_bits) - 1;
     const auto lowest = static_cast<std::int64_t>((sub_buckets + (bucket & (sub_buckets - 1))) << shift);
-    const auto width = std::int64_t{1} << shift;
-    return lowest + (width - 1) / 2;
+    return {lowest, lowest + ((std::int64_t{1} << shift) - 1)};
+}
+
+std::int64_t histogram::middle(std::size_t bucket)
+{
+    const auto [lowest, highest] = range(bucket);
+    return lowest + (highest - lowest) / 2;
 }
 
 }  // namespace vrambench

@@ -36,6 +36,10 @@ public:
 
     /// (middle of the bucket in picoseconds, count) of the buckets that are not empty, ascending.
     std::vector<std::pair<std::int64_t, std::uint64_t>> bins() const;
+    /// Whether sum() and max() can be those of values in these buckets.
+    bool is_possible() const;
+    /// The least and the most of the values that may be `value` or more, as far as the buckets tell.
+    std::pair<std::uint64_t, std::uint64_t> count_from(std::int64_t value) const;
     /// The inverse of bins(): values are put back into their buckets. sum and max are then those of the bins' middles.
     static histogram from_bins(const std::vector<std::pair<std::int64_t, std::uint64_t>>& bins);
     /// The same with the exact sum and largest value, which the bins alone have lost.
@@ -52,6 +56,7 @@ private:
         return (static_cast<std::size_t>(shift + 1) << sub_bits) + static_cast<std::size_t>((v >> shift) & ((1u << sub_bits) - 1));
     }
     static std::int64_t middle(std::size_t bucket);
+    static std::pair<std::int64_t, std::int64_t> range(std::size_t bucket);   ///< smallest and largest value in it
 
     std::vector<std::uint64_t> counts_;
     std::uint64_t count_ = 0;

@@ -1,5 +1,6 @@
 #include "bench/repetition_json.hpp"
 
+#include "bench/json_errors.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 
@@ -394,6 +395,19 @@ repetition repetition_from(const json& entry)
     return r;
 }
 
+/// A cold pass begins a repetition, its steady pass follows.
+void add_entry(const json& e, std::vector<repetition>& all)
+{
+    const auto pass = e.at("pass").get<std::string>();
+    if (pass == "cold") {
+        all.push_back(repetition_from(e));
+    } else if (pass == "steady" && !all.empty() && !all.back().steady && all.back().order == count_from(e.at("order"), "order")) {
+        all.back().steady = pass_from(e);
+    } else {
+        throw input_error("a pass " + in_quotes(pass) + " without its cold pass before it");
+    }
+}
+
 }  // namespace
 
 json driver_calls_json(const driver_call_counts& counts)
@@ -445,16 +459,7 @@ std::vector<json> repetition_json(const repetition& r)
 std::vector<repetition> repetitions_from(const json& entries)
 {
     std::vector<repetition> all;
-    for (const json& e : entries) {
-        const auto pass = e.at("pass").get<std::string>();
-        if (pass == "cold") {
-            all.push_back(repetition_from(e));
-        } else if (pass == "steady" && !all.empty() && !all.back().steady && all.back().order == count_from(e.at("order"), "order")) {
-            all.back().steady = pass_from(e);
-        } else {
-            throw input_error("a pass " + in_quotes(pass) + " without its cold pass before it");
-        }
-    }
+    for (std::size_t i = 0; i < entries.size(); ++i) read_at("repetitions/" + std::to_string(i), [&] { add_entry(entries[i], all); });
     return all;
 }
 

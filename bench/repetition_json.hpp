@@ -22,8 +22,8 @@ nlohmann::json sparse_calls_json(const driver_call_counts& counts);
 /// One entry for the cold pass, and a second one for the steady pass where there is one.
 std::vector<nlohmann::json> repetition_json(const repetition& r);
 
-/// Reads the entries of one cell; a steady entry follows its cold one. Throws input_error or a json exception where
-/// an entry is not as repetition_json writes it.
+/// Reads the entries of one cell; a steady entry follows its cold one. Throws input_error that says which entry is not as
+/// repetition_json writes it.
 std::vector<repetition> repetitions_from(const nlohmann::json& entries);
 
 /// The enumerator that to_string prints as `word`, out of the first `count`. Throws input_error.

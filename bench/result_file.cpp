@@ -3,6 +3,7 @@
 #include "bench/atomic_file.hpp"
 #include "bench/derive.hpp"
 #include "bench/document_parts.hpp"
+#include "bench/json_errors.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 #include "bench/metrics_json.hpp"
@@ -388,12 +389,19 @@ json to_json(const run_document& run)
 run_document run_from_json(const json& j)
 {
     run_document run;
-    j.at("finished").get_to(run.finished);
-    read(j, "seed", run.plan_seed);
-    j.at("command").get_to(run.command);
-    run.environment = environment_from(j.at("environment"));
-    if (const auto found = j.find("environments"); found != j.end()) run.environments = environments_from(*found);
-    for (const json& c : j.at("cells")) run.cells.push_back(cell_from(c));
+    read_at("the document", [&] {
+        j.at("finished").get_to(run.finished);
+        read(j, "seed", run.plan_seed);
+        j.at("command").get_to(run.command);
+        j.at("cells");
+    });
+    read_at("environment", [&] {
+        run.environment = environment_from(j.at("environment"));
+        if (const auto found = j.find("environments"); found != j.end()) run.environments = environments_from(*found);
+    });
+    const json& cells = j.at("cells");
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        read_at("cells/" + std::to_string(i), [&] { run.cells.push_back(cell_from(cells.at(i))); });
     check_environments(run);
     std::set<std::pair<std::string, std::uint64_t>> ids;
     for (const cell& c : run.cells)
@@ -413,13 +421,7 @@ run_document read_result(const std::string& path, result_parts parts)
     const json j = read_document(path, parts);
     if (const std::string kind = word_of(j, "kind"); kind != "run")
         throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", not a run");
-    try {
-        return run_from_json(j);
-    } catch (const json::exception& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + printable(e.what()));
-    } catch (const input_error& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + e.what());
-    }
+    return read_at(in_quotes(path) + " is damaged", [&] { return run_from_json(j); });
 }
 
 result_writer::result_writer(std::string path) : path_(std::move(path)) {}

@@ -17,7 +17,7 @@ inline constexpr const char* result_schema = "vrambench.result/1";
 nlohmann::json to_json(const run_document& run);
 
 /// The inverse: to_json(run_from_json(j)) == j for every j that to_json made. The cells' traces are known by their headers
-/// only and cannot be opened. Throws input_error or a json exception for anything else.
+/// only and cannot be opened. Throws input_error for anything else, which says where in it.
 run_document run_from_json(const nlohmann::json& document);
 
 /// Histograms are most of a file; who needs no latencies reads it several times faster without them (they are empty then).

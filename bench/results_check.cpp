@@ -1,6 +1,8 @@
 #include "bench/results_check.hpp"
 
+#include "bench/check/cell_rules.hpp"
 #include "bench/derive.hpp"
+#include "bench/document_parts.hpp"
 #include "bench/probe/report.hpp"
 #include "bench/result_file.hpp"
 #include "spec/errors.hpp"
@@ -9,6 +11,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 
 namespace vrambench {
@@ -21,15 +24,16 @@ using findings = std::vector<std::string>;
 
 std::string shortened(const json& j) { return printable(j.dump(-1, ' ', false, json::error_handler_t::replace), 60); }
 
-/// Where two documents first differ, as "cells/3/metrics/slowdown/median is 2, ... 1"; none where they are equal.
-std::optional<std::string> first_difference(const json& stored, const json& derived, const std::string& at)
+/// Where two documents first differ, as "metrics/slowdown/median is 2, but 1 follows from its repetitions"; none where they are
+/// equal. `from` says what the derived one follows from.
+std::optional<std::string> first_difference(const json& stored, const json& derived, const std::string& at, const char* from)
 {
     const std::string below = at.empty() ? "" : at + "/";
     if (stored.is_object() && derived.is_object()) {
         for (const auto& [key, value] : stored.items()) {
             const auto twin = derived.find(key);
             if (twin == derived.end()) return below + printable(key) + " is not part of the format, or does not follow";
-            if (auto d = first_difference(value, *twin, below + printable(key))) return d;
+            if (auto d = first_difference(value, *twin, below + printable(key), from)) return d;
         }
         for (const auto& [key, value] : derived.items())
             if (!stored.contains(key)) return below + printable(key) + " is missing: it would be " + shortened(value);
@@ -37,11 +41,11 @@ std::optional<std::string> first_difference(const json& stored, const json& deri
     }
     if (stored.is_array() && derived.is_array() && stored.size() == derived.size()) {
         for (std::size_t i = 0; i < stored.size(); ++i)
-            if (auto d = first_difference(stored[i], derived[i], below + std::to_string(i))) return d;
+            if (auto d = first_difference(stored[i], derived[i], below + std::to_string(i), from)) return d;
         return std::nullopt;
     }
     if (stored == derived) return std::nullopt;
-    return at + " is " + shortened(stored) + ", but " + shortened(derived) + " follows from its repetitions";
+    return at + " is " + shortened(stored) + ", but " + shortened(derived) + " follows from " + from;
 }
 
 /// What the program would write from the raw truth of the file, against what the file says.
@@ -51,9 +55,9 @@ findings check_derivation(const json& stored, const run_document& run)
     const json derived = to_json(run);
     json head = stored, derived_head = derived;
     head.erase("cells"), derived_head.erase("cells");
-    if (const auto d = first_difference(head, derived_head, "")) found.push_back(*d);
+    if (const auto d = first_difference(head, derived_head, "", "the rest of it")) found.push_back(*d);
     for (std::size_t i = 0; i < run.cells.size(); ++i)
-        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], ""))
+        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], "", "its repetitions"))
             found.push_back("cell " + printable(run.cells[i].id) + ": " + *d);
     return found;
 }
@@ -70,9 +74,24 @@ std::uint64_t number_of(const std::vector<environment_fact>& facts, const std::s
     return f == facts.end() ? 0 : f->number;
 }
 
+/// Twelve hexadecimal digits, or more where these are of several commits.
+bool is_commit(const std::string& commit)
+{
+    return commit.size() >= 12 && commit.size() <= 40 && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// Three numbers, as 0.1.0.
+bool is_version(const std::string& version)
+{
+    static const std::regex numbers("[0-9]+\\.[0-9]+\\.[0-9]+");
+    return std::regex_match(version, numbers);
+}
+
 /// Why nobody can build the program of that commit again; empty where anybody can.
 std::string not_buildable(const std::string& commit)
 {
+    if (!commit.empty() && commit != "unknown" && !commit.ends_with("-dirty") && !is_commit(commit))
+        return "commit is " + in_quotes(commit) + ", which names no commit (twelve hexadecimal digits)";
     return commit == "unknown" || commit.ends_with("-dirty") ? "commit is " + in_quotes(commit) + ": nobody can build this program again" : "";
 }
 
@@ -82,6 +101,8 @@ void check_environment(const std::vector<environment_fact>& facts, findings& fou
     for (const char* key : {"program", "version", "commit", "compiler", "host", "os", "kernel", "cpu", "timer"})
         if (text_of(facts, key).empty()) found.push_back(std::string("the environment does not say ") + key);
     if (const std::string why = not_buildable(text_of(facts, "commit")); !why.empty()) found.push_back(why);
+    if (const std::string program = text_of(facts, "program"); program != "vrambench") found.push_back("program is " + in_quotes(program));
+    if (const std::string version = text_of(facts, "version"); !is_version(version)) found.push_back("version is " + in_quotes(version));
     if (!text_of(facts, "answered_by_stand_in").empty())
         found.push_back("a stand-in answered for the device: its figures are no card's");
 }
@@ -126,7 +147,6 @@ std::optional<std::string> impossible(const cell& c, const pass_measurement& p, 
     if (p.peak_reserved_bytes < live) return in_numbers(p.peak_reserved_bytes, "peak_reserved_bytes", live, "max_live_bytes");
     if (p.peak_device_bytes != 0 && p.peak_device_bytes < live)
         return in_numbers(p.peak_device_bytes, "peak_device_bytes", live, "max_live_bytes");
-    if (p.activity.busy_ps > p.activity.span_ps) return "its device was busy for longer than the pass lasted";
     // A limit is reached by taking whole physical blocks, so that a part of one may stay free beyond it.
     if (c.vram_limit_bytes && p.free_bytes_at_start >= *c.vram_limit_bytes + std::max<std::uint64_t>(1, physical_block))
         return "it began with " + std::to_string(p.free_bytes_at_start) + " free bytes, not with its limit of " +
@@ -137,10 +157,8 @@ std::optional<std::string> impossible(const cell& c, const pass_measurement& p, 
 /// One finding a cell is enough to look at it.
 std::optional<std::string> implausible(const cell& c, std::uint64_t physical_block)
 {
-    std::set<std::uint64_t> orders;
     for (const repetition& r : c.repetitions) {
         const std::string which = std::string(to_string(r.what)) + " repetition " + std::to_string(r.index);
-        if (!orders.insert(r.order).second) return which + " has the order of another one";
         if (r.disturbed) continue;
         for (const pass_measurement* p : {&r.cold, r.steady ? &*r.steady : nullptr})
             if (p && p->result.what == status::completed)
@@ -149,22 +167,17 @@ std::optional<std::string> implausible(const cell& c, std::uint64_t physical_blo
     return std::nullopt;
 }
 
-findings check_cells(const run_document& run)
+/// What the cell's id, device and figures say of each other.
+std::optional<std::string> broken_cell(const run_document& run, const cell& c, checking::recipe* known)
 {
-    findings found;
-    if (run.cells.empty()) found.push_back("it holds no cells");
-    for (const cell& c : run.cells) {
-        const auto say = [&](const std::string& what) { found.push_back("cell " + printable(c.id) + ": " + what); };
-        if (c.on.simulated != (c.on.kind == "sim"))
-            say("device kind " + in_quotes(c.on.kind) + " and simulated contradict each other");
-        // A profile file's content is part of the id, and not in the file.
-        if (c.on.spec.find('@') == std::string::npos && cell_id(c) != c.id)
-            say("its id is not that of what it says was run (" + cell_id(c) + ")");
-        const std::uint64_t block = number_of(environment_of(run, c), "device." + c.on.spec + ".physical_block");
-        if (const auto why = implausible(c, block)) say(*why);
-    }
-    return found;
+    if (c.on.simulated != (c.on.kind == "sim")) return "device kind " + in_quotes(c.on.kind) + " and simulated contradict each other";
+    const std::uint64_t block = number_of(environment_of(run, c), "device." + c.on.spec + ".physical_block");
+    if (auto why = implausible(c, block)) return why;
+    return checking::broken_rule(run, c, known);
 }
+
+/// A profile file's content is part of the id, and not in the file.
+bool has_another_id(const cell& c) { return c.on.spec.find('@') == std::string::npos && cell_id(c) != c.id; }
 
 std::string text_at(const json& j, const char* key)
 {
@@ -199,25 +212,66 @@ std::string as_in_a_path(std::string s)
 
 }  // namespace
 
-std::vector<std::string> findings_in(const json& document)
+results_checker::verdict results_checker::judge(const json& document)
 {
     const std::string schema = text_at(document, "schema");
-    if (schema.empty()) return {"it is not a vrambench result file"};
-    if (schema == probing::report_schema) return findings_in_head(document, "probes");
-    if (schema != result_schema) return {"it has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'"};
+    if (schema.empty()) return {{"it is not a vrambench result file"}, {}};
+    if (schema == probing::report_schema) return {findings_in_head(document, "probes"), {}};
+    if (schema != result_schema) return {{"it has version " + in_quotes(schema) + ", this program reads '" + result_schema + "'"}, {}};
     const std::string kind = text_at(document, "kind");
-    if (kind == "fit") return findings_in_head(document, "cells");
-    if (kind != "run") return {"it holds a " + in_quotes(kind) + ", neither a run nor a fit"};
+    if (kind == "fit") return {findings_in_head(document, "cells"), {}};
+    if (kind != "run") return {{"it holds a " + in_quotes(kind) + ", neither a run nor a fit"}, {}};
+    return judge_run(document);
+}
+
+results_checker::verdict results_checker::judge_run(const json& document)
+{
     try {
         const run_document run = run_from_json(document);
-        findings found = check_derivation(document, run);
-        for (const auto& more : {check_provenance(run), check_cells(run)}) found.insert(found.end(), more.begin(), more.end());
-        return found;
-    } catch (const json::exception& e) {
-        return {"it is damaged: " + printable(e.what())};
+        verdict v{check_derivation(document, run), {}};
+        for (const auto& more : {check_provenance(run), checking::findings_of_plan(run), checking::findings_of_numbering(run)})
+            v.findings.insert(v.findings.end(), more.begin(), more.end());
+        judge_cells(run, v);
+        return v;
     } catch (const input_error& e) {
-        return {std::string("it is damaged: ") + e.what()};
+        return {{std::string("it is damaged: ") + e.what()}, {}};
     }
+}
+
+/// The cell's trace; null where it cannot be made again, or is of a file that is not what it was.
+checking::recipe* results_checker::recipe_of(const cell& c, std::set<std::string>& missing, std::vector<std::string>& found)
+{
+    const auto& slot = shelf_.get(c);
+    const std::string& spec = c.workload->recipe->header().spec;
+    if (!slot.found) {
+        if (checking::names_a_file(c)) missing.insert(spec);
+        else found.push_back("cell " + printable(c.id) + ": its workload cannot be made again: " + slot.why_not);
+        return nullptr;
+    }
+    const auto difference = first_difference(workload_json(*c.workload), workload_json(slot.found->workload()), "workload", "its spec");
+    if (!difference) return slot.found.get();
+    if (checking::names_a_file(c)) missing.insert(spec);
+    else found.push_back("cell " + printable(c.id) + ": " + *difference);
+    return nullptr;
+}
+
+void results_checker::judge_cells(const run_document& run, verdict& v)
+{
+    if (run.cells.empty()) v.findings.push_back("it holds no cells");
+    std::set<std::string> missing;
+    std::vector<std::pair<const cell*, checking::recipe*>> cells;
+    for (const cell& c : run.cells) {
+        const bool other = has_another_id(c);    // then it is not known what to make again
+        if (other) v.findings.push_back("cell " + printable(c.id) + ": its id is not that of what it says was run (" + cell_id(c) + ")");
+        cells.emplace_back(&c, other ? nullptr : recipe_of(c, missing, v.findings));
+        if (cells.back().second) checking::want_positions(c, *cells.back().second);
+    }
+    for (const auto& [c, known] : cells)
+        if (const auto why = broken_cell(run, *c, known)) v.findings.push_back("cell " + printable(c->id) + ": " + *why);
+    if (!missing.empty())
+        v.notes.push_back(std::to_string(missing.size()) + (missing.size() == 1 ? " trace is" : " traces are") +
+                          " of a file that is not here as it was (" + printable(*missing.begin(), 80) +
+                          "): what follows from it is not checked");
 }
 
 std::vector<std::string> findings_of_place(const json& document, const std::string& folder)

@@ -1,17 +1,35 @@
 #pragma once
-// Whether a result file can be believed and belongs where it lies: its form, that its cells follow from its repetitions, where
-// it comes from, and that no figure is impossible.
+// Whether a result file can be believed and belongs where it lies: its form, that its cells follow from its repetitions and
+// these from their traces, where it comes from, and that no figure is impossible.
+
+#include "bench/check/recipes.hpp"
+#include "bench/run_document.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace vrambench {
 
-/// One line a finding, none where all is well. `document` is a whole result file of any kind; of a fit and of a
-/// probe's report only the head is judged.
-std::vector<std::string> findings_in(const nlohmann::json& document);
+/// Judges files one after the other; a workload that several of them name is made once.
+class results_checker {
+public:
+    struct verdict {
+        std::vector<std::string> findings;   ///< one line each, none where all is well
+        std::vector<std::string> notes;      ///< what could not be judged, and why
+    };
+    /// `document` is a whole result file of any kind; of a fit and of a probe's report only the head is judged.
+    verdict judge(const nlohmann::json& document);
+
+private:
+    verdict judge_run(const nlohmann::json& document);
+    void judge_cells(const run_document& run, verdict& v);
+    checking::recipe* recipe_of(const cell& c, std::set<std::string>& missing, std::vector<std::string>& found);
+
+    checking::recipe_shelf shelf_;
+};
 
 /// Findings about the folder below the collection's root in which the file lies ("h200", empty for the root itself):
 /// `simulated` holds what the simulator says and nothing else; any other folder's name is part of its cards' name.

@@ -510,8 +510,7 @@ void pass_runner::out_of_memory(const event& e, const allocation& a)
                               device_.info().physical_block, device_.info().shared_up_to,
                               a.why != failure::address_space && device_.refused_on_purpose() ? failure::injected : a.why};
     o.cause = judge_failure(scene, allocator_);
-    o.message = "wanted " + human_size(e.bytes) + " for " + o.tag + ", live " + human_size(live_) + ", unused by the allocator " +
-                human_size(o.cached_bytes) + ", free " + human_size(o.driver_free_bytes);
+    o.message = failure_in_words(o);
     throw pass_ended{o};
 }
 
@@ -527,8 +526,7 @@ void pass_runner::external_failed(const event& e)
         o.what = status::oom;
         o.cause = "injected";
     }
-    o.message = "an external allocation of " + human_size(e.bytes) + " failed with " + human_size(o.driver_free_bytes) + " free" +
-                (o.cached_bytes ? " while the allocator held " + human_size(o.cached_bytes) + " unused" : "");
+    o.message = external_failure_in_words(o);
     throw pass_ended{o};
 }
 

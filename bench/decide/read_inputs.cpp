@@ -1,5 +1,6 @@
 #include "bench/decide/evidence.hpp"
 #include "bench/document_parts.hpp"
+#include "bench/json_errors.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/repetition_json.hpp"
 #include "bench/result_file.hpp"
@@ -66,15 +67,10 @@ any_file read_one(const std::string& path)
 {
     const json j = read_document(path, result_parts::without_histograms, {result_schema, probing::report_schema});
     const std::string kind = j.value("kind", "");
-    try {
-        if (j.at("schema") == probing::report_schema) return probe_file{path, probing::report_from(j)};
-        if (kind == "run") return run_file{path, run_from_json(j)};
-        if (kind == "fit") return fits_from(j, path);
-    } catch (const json::exception& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + printable(e.what()));
-    } catch (const input_error& e) {
-        throw input_error(in_quotes(path) + " is damaged: " + e.what());
-    }
+    const std::string damaged = in_quotes(path) + " is damaged";
+    if (j.at("schema") == probing::report_schema) return read_at(damaged, [&] { return probe_file{path, probing::report_from(j)}; });
+    if (kind == "run") return read_at(damaged, [&] { return run_file{path, run_from_json(j)}; });
+    if (kind == "fit") return read_at(damaged, [&] { return fits_from(j, path); });
     throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", neither a run nor a fit");
 }
 

@@ -122,5 +122,30 @@ TEST(histogram, survives_the_largest_value)
     EXPECT_EQ(histogram::from_bins(h.bins()).count(), 2u);
 }
 
+TEST(histogram, knows_which_sums_its_buckets_can_have)
+{
+    // Buckets of 1024 ... 1039 and 2048 ... 2079; 1030 + 2050 are in them.
+    const bin_list bins{{1031, 1}, {2063, 1}};
+    const auto possible = [&](std::int64_t sum, std::int64_t max) { return histogram::from_bins(bins, sum, max).is_possible(); };
+    EXPECT_TRUE(possible(1030 + 2050, 2050));
+    EXPECT_TRUE(possible(1024 + 2079, 2079));
+    EXPECT_FALSE(possible(1023 + 2079, 2079));    // the other one would be too small
+    EXPECT_FALSE(possible(1040 + 2050, 2050));
+    EXPECT_FALSE(possible(1030 + 2047, 2047));    // that is not in the last bucket
+    EXPECT_FALSE(possible(1030 + 2080, 2080));
+    EXPECT_TRUE(histogram().is_possible());
+}
+
+TEST(histogram, counts_from_a_value_as_far_as_it_can_tell)
+{
+    histogram h;
+    for (const std::int64_t v : {100, 1030, 2050}) h.add(v);
+    using bounds = std::pair<std::uint64_t, std::uint64_t>;
+    EXPECT_EQ(h.count_from(100), (bounds{3, 3}));
+    EXPECT_EQ(h.count_from(1024), (bounds{2, 2}));
+    EXPECT_EQ(h.count_from(1030), (bounds{1, 2}));    // 1024 ... 1039 share a bucket
+    EXPECT_EQ(h.count_from(3000), (bounds{0, 0}));
+}
+
 }  // namespace
 }  // namespace vrambench

@@ -116,6 +116,52 @@ class Check(ResultsTest):
         nameless = {k: v for k, v in good["environment"].items() if not k.endswith(".name")}
         self.finds({**good, "environment": nameless}, "does not describe device")
 
+    def test_a_workload_that_its_spec_does_not_give(self):
+        good = self.made("a.json")
+        for key, words in (("alloc_calls", "workload/alloc_calls is "), ("tokens", "workload/tokens is "), ("max_block_bytes", "follows from its spec")):
+            document = copy.deepcopy(good)
+            document["cells"][0]["workload"][key] += 1
+            self.finds(document, words)
+
+    def test_repetitions_that_do_not_fit_their_trace(self):
+        good = self.made("a.json", "--allocator", "legacy-retry", "--vram-limit", "24MiB", *TRAFFIC)
+        cell = next(c for c in good["cells"] if not c["reference"])
+        self.assertGreater(cell["metrics"]["oom"]["recoveries"], 0)
+
+        def spoilt(change):
+            document = copy.deepcopy(good)
+            change(next(c for c in document["cells"] if not c["reference"])["repetitions"][0]["metrics"])
+            return document
+
+        def another_event(metrics):
+            metrics["recoveries"][0]["event"] += 1
+
+        def more_steps(metrics):
+            metrics["phases"][0]["steps"] += 1
+
+        self.finds(spoilt(another_event), "recoveries/0/")
+        self.finds(spoilt(more_steps), "steps is ")
+
+    def test_a_trace_that_is_not_here_is_a_note(self):
+        self.succeed("trace", "export", TRAFFIC[1], "--out", "kv.jsonl")
+        self.made("a.json", "--allocator", "vmm", "--workload", "file:kv.jsonl")
+        self.assertEqual(self.succeed("results", "check", "a.json").out, "1 file, 0 with findings\n")
+        (self.folder / "kv.jsonl").unlink()
+        answer = self.succeed("results", "check", "a.json")
+        self.assertIn("a.json: note: 1 trace is of a file that is not here as it was (file:kv.jsonl)", answer.out)
+        self.assertIn("1 file, 0 with findings", answer.out)
+
+    def test_damage_is_told_with_its_place(self):
+        good = self.made("a.json")
+        del good["cells"][1]["repetitions"][0]["order"]
+        self.finds(good, "it is damaged: cells/1: repetitions/0: 'order' is missing")
+
+    def test_help_tells_its_own_exit_codes(self):
+        for words in (("results",), ("results", "check"), ("results", "merge"), ("trace",), ("trace", "export"), ("trace", "stats")):
+            shown = self.succeed(*words, "--help").out
+            self.assertIn("Exit codes: 0", shown, words)
+            self.assertNotIn("running out of memory is a result", shown, words)
+
     def test_files_that_are_none(self):
         good = self.made("a.json")
         self.finds([], "it is not a vrambench result file")
