@@ -30,10 +30,9 @@ void add_show(CLI::App& app, command& chosen)
         ->excludes("--markdown")
         ->excludes("--calls")
         ->excludes("--failures");
-    sub->add_option("--filter", *filter, "only tables with a cell whose benchmark name matches, as of --benchmark_filter")
+    sub->add_option("--filter", *filter, "only tables with a cell (with --failures: cells) whose benchmark name matches, as of --benchmark_filter")
         ->excludes("--calls")
-        ->excludes("--noise")
-        ->excludes("--failures");
+        ->excludes("--noise");
     sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
                 "  vrambench show run.json --filter 'era=pool-fa-early.*limit:none'    (names as --benchmark_list_tests shows them)");
     sub->callback([file, markdown, calls, failures, noise, filter, &chosen] {
@@ -44,7 +43,7 @@ void add_show(CLI::App& app, command& chosen)
             const run_document document = read_result(*file);
             table_style style = style_for(STDOUT_FILENO);
             style.filter = *filter;
-            const std::string text = *failures   ? failure_report(document)
+            const std::string text = *failures   ? failure_report(document, *filter)
                                      : *calls    ? call_table(document)
                                      : *noise    ? noise_table(document)
                                      : *markdown ? markdown_table(document, *filter)

@@ -1,5 +1,6 @@
 #include "bench/failure_report.hpp"
 
+#include "bench/benchmark_bridge.hpp"
 #include "bench/derive.hpp"
 #include "bench/json_text.hpp"
 #include "bench/table.hpp"
@@ -137,10 +138,12 @@ void report_recovered(std::string& out, const cell& c, const pass_metrics& m)
 
 }  // namespace
 
-std::string failure_report(const run_document& run)
+std::string failure_report(const run_document& run, const std::string& filter)
 {
     std::string out;
+    const name_filter wanted(filter.empty() ? "." : filter);
     for (const cell& c : run.cells) {
+        if (!wanted.matches(benchmark_name(c))) continue;
         const cell_metrics m = derive(c, nullptr);
         if (!m.cold.result) continue;
         const bool failed = ran_out_of_memory(m.cold.result->what);
@@ -148,7 +151,7 @@ std::string failure_report(const run_document& run)
         if (!out.empty()) out += "\n";
         failed ? report(out, c, m.cold) : report_recovered(out, c, m.cold);
     }
-    return out.empty() ? "Nothing ran out of memory.\n" : out;
+    return out.empty() ? filter.empty() ? "Nothing ran out of memory.\n" : "Nothing that the filter matches ran out of memory.\n" : out;
 }
 
 }  // namespace vrambench

@@ -7,7 +7,9 @@
 
 namespace vrambench {
 
-/// One paragraph for each cell whose cold pass ran out of memory or was starved, as its `outcome` has it. Ends in a newline.
-std::string failure_report(const run_document& run);
+/// One paragraph for each cell whose cold pass ran out of memory or was starved, as its `outcome` has it, and for each that
+/// recovered. Only of cells whose benchmark name `filter` matches (empty: all). Ends in a newline. Throws input_error for a
+/// filter that is no regular expression.
+std::string failure_report(const run_document& run, const std::string& filter = "");
 
 }  // namespace vrambench

@@ -385,6 +385,17 @@ class Fit(cli.CommandTest):
                     jsonschema.validate({**document, "cells": [{k: v for k, v in cell.items() if k != "islands"}]}, schema)
 
 
+class Failures(cli.CommandTest):
+    def test_only_those_that_a_filter_matches(self):
+        self.measure("--no-reference", "--allocator", "legacy,vmm", "--workload", PAIR, "--vram-limit", "0.9x", code=1)
+        both = self.succeed("show", "run.json", "--failures").out
+        self.assertEqual([line.partition(":")[0] for line in both.splitlines() if ": oom" in line], ["legacy (before #22155)", "vmm"])
+        one = self.succeed("show", "run.json", "--failures", "--filter", "/vmm:").out
+        self.assertTrue(both.endswith("\n" + one) and one.startswith("vmm: oom"), one)
+        self.assertEqual(self.succeed("show", "run.json", "--failures", "--filter", "/direct:").out,
+                         "Nothing that the filter matches ran out of memory.\n")
+
+
 class Frontier(cli.CommandTest):
     ARGUMENTS = ("frontier", "--device", "sim:h200,block=256", "--allocator", "legacy-retry,async,vmm", "--workload", PAIR)
 
