@@ -110,9 +110,9 @@ class Processes(ProbeTest):
         self.assertEqual(found["evidence"], "SIGSEGV in free")
 
     def test_one_that_hangs(self):
-        found = self.ends("hang", "--timeout", "1s")
+        found = self.ends("hang", "--timeout", "4s")
         self.assertEqual((found["id"], found["verdict"]), ("some.question", "hangs"))
-        self.assertIn("no answer after 1000 ms in malloc", found["evidence"])
+        self.assertIn("no answer after 4000 ms in malloc", found["evidence"])
 
     def test_one_that_says_nothing_or_nonsense(self):
         for how in ("garbage", "silent", "lie", "exit"):

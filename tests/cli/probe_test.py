@@ -160,7 +160,7 @@ class Processes(cli.CommandTest):
         self.assertIn("process 2: crashed: SIGSEGV in free", self.fails("crash:2"))
 
     def test_a_hang_ends_at_the_timeout_and_names_the_call(self):
-        line = self.fails("hang:1", "--timeout", "2s")
+        line = self.fails("hang:1", "--timeout", "6s")
         self.assertIn("process 1: timeout", line)
         self.assertIn("in malloc", line)
 
