@@ -76,7 +76,8 @@ std::string table_of(const cell& c)
         rows += row_of(kind, processes);
     }
     if (rows.empty()) return "";
-    return printable(json_text(c.workload->recipe->header().spec).get<std::string>()) + ", kernels " + to_string(c.kernels) + "\n" +
+    return printable(json_text(c.workload->recipe->header().spec).get<std::string>()) + ", " +
+           (c.vram_limit_bytes ? "limit " + exact_size(*c.vram_limit_bytes) : "no limit") + ", kernels " + to_string(c.kernels) + "\n" +
            "  phase     processes      ns/token   sd between     sd within   share\n" + rows + "\n";
 }
 

@@ -82,6 +82,8 @@ std::string outcome_words(const pass_metrics& m)
 {
     if (!m.result) return "not measured";
     std::string words = in_words(*m.result);
+    if (m.completed > 0 && m.completed < m.attempted)
+        words += ", " + std::to_string(m.completed) + " of " + std::to_string(m.attempted) + " completed";
     if (m.numbers && m.numbers->overrun_share && as_double(m.numbers->overrun_share->median) > most_overruns)
         words += ", " + share(as_double(m.numbers->overrun_share->median)) + " overran";
     if (m.hazard_count != 0) words += ", " + std::to_string(m.hazard_count) + (m.hazard_count == 1 ? " hazard" : " hazards");

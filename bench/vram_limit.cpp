@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t most_decimals = 9;
 constexpr std::uint64_t largest_ratio = 1'000'000;
+constexpr std::uint64_t fewest_bytes = 1024;    // nobody means less: a unit was forgotten
 constexpr std::uint64_t largest_limit = std::uint64_t{1} << 60;
 
 /// A decimal number as an exact fraction.
@@ -81,6 +82,9 @@ std::optional<std::uint64_t> vram_limit(const std::string& typed, const trace_su
     if (is_relative_limit(typed)) return share_of(typed, summary);
     const std::uint64_t bytes = parse_size(typed, "--vram-limit");
     if (bytes == 0) throw input_error("--vram-limit: 0 bytes leave nothing to allocate from (none means no limit)");
+    if (bytes < fewest_bytes)
+        throw input_error("--vram-limit: " + in_quotes(typed) + " is " + std::to_string(bytes) + " bytes, in which nothing fits (write " + typed +
+                          "x for a multiple of max live, or a unit: " + typed + "GiB)");
     return bytes;
 }
 

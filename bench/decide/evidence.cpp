@@ -146,6 +146,8 @@ void add_cell(situation& s, evidence& e, const cell& c, const cell* reference, s
     const cell_metrics m = derive(c, reference);
     if (!m.cold.result) return;
     if (std::find(e.cells.begin(), e.cells.end(), c.id) == e.cells.end()) e.cells.push_back(c.id);
+    e.attempted += m.cold.attempted;
+    e.cold_completed += m.cold.completed;
     note_failure(e, m.cold, false);
     if (m.steady) note_failure(e, *m.steady, true);
     e.hazards = std::max({e.hazards, m.cold.hazard_count, m.steady ? m.steady->hazard_count : 0});

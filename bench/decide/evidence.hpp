@@ -69,6 +69,7 @@ struct evidence {
     std::vector<std::string> cells;              ///< ids; empty: not measured
     std::optional<outcome> failure;              ///< of the worst pass that did not complete; cold before steady
     bool steady_failure = false;                 ///< `failure` is the steady pass's
+    std::uint64_t attempted = 0, cold_completed = 0;    ///< cold passes of any role
     /// Every kernel's memory was checked (or the simulator's order) and the pass completed.
     bool verified = false;
     std::uint64_t hazards = 0;

@@ -80,9 +80,24 @@ private:
         if (r_.is == verdict::without_times)
             to_.sentence(to_.strong("Not decided") + ": " + r_.why + ". What follows does not depend on time.");
         for (const std::string& rule : r_.rules) to_.item("rule: " + rule);
+        if (!r_.over.situations.empty()) to_.item("traffic: " + traffic());
         for (const std::string& note : p_.notes) to_.item("note: " + note);
         if (!r_.left_out.empty())
             to_.item("left out, since not every candidate was measured there: " + labels(r_.left_out));
+    }
+
+    /// What a verdict is of: it says nothing of models, caches and versions of the engine that were not measured.
+    std::string traffic() const
+    {
+        std::string all;
+        for (const char* key : {"model", "kv", "era"}) {
+            std::vector<std::string> values;
+            for (const std::size_t i : r_.over.situations)
+                for (const auto& [k, v] : p_.situations[i].params)
+                    if (k == key && std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
+            if (!values.empty()) all += (all.empty() ? "" : "; ") + std::string(key) + " " + joined(values);
+        }
+        return all.empty() ? "of no model" : all;
     }
 
     std::string labels(const std::vector<std::size_t>& situations) const
@@ -135,6 +150,18 @@ private:
         if (p_.timed())
             to_.table({"allocator", "unfinished", "added time", "bloat", "worst idle recovery", "on the front"}, rows);
         else to_.table({"allocator", "unfinished", "bloat", "on the front"}, rows);
+        for (const std::size_t i : r_.over.situations)
+            for (std::size_t a = 0; a < r_.over.candidates.size(); ++a)
+                if (at(i, a).measured() && !at(i, a).completed()) to_.item("not finished: " + unfinished(i, a));
+    }
+
+    std::string unfinished(std::size_t situation_index, std::size_t place) const
+    {
+        const evidence& e = at(situation_index, place);
+        std::string words = name(place) + " in " + label(situation_index) + ", " + (e.steady_failure ? "steady: " : "") + in_words(*e.failure);
+        if (e.cold_completed > 0 && !e.steady_failure)
+            words += ", though " + std::to_string(e.cold_completed) + " of " + counted(e.attempted, "process", "processes") + " completed";
+        return words + cells(e.cells);
     }
 
     void profile()
