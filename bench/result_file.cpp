@@ -48,32 +48,6 @@ json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs)
     return j;
 }
 
-json cell_json(const cell& c, const cell* reference)
-{
-    const cell_metrics derived = derive(c, reference);
-    json j = pass_metrics_json(derived.cold);
-    j["steady"] = derived.steady ? pass_metrics_json(*derived.steady) : json(nullptr);
-    j["id"] = c.id;
-    j["device"] = device_json(c.on);
-    j["allocator"] = allocator_json(c.allocator);
-    j["workload"] = workload_json(*c.workload);
-    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
-    j["mode"] = to_string(c.mode);
-    j["kernels"] = to_string(c.kernels);
-    j["kernel_scale"] = json_text(c.kernel_scale);
-    j["verify"] = to_string(c.verify);
-    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
-    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
-    if (!c.inject.empty()) j["inject"] = c.inject;
-    if (!c.stopped.empty()) j["stopped"] = c.stopped;
-    if (c.environment) j["environment"] = *c.environment;
-    j["reference"] = c.reference;
-    json& repetitions = j["repetitions"] = json::array();
-    for (const repetition& r : c.repetitions)
-        for (json& entry : repetition_json(r)) repetitions.push_back(std::move(entry));
-    return j;
-}
-
 json environment_json(const std::vector<environment_fact>& facts)
 {
     json j = json::object();
@@ -344,6 +318,32 @@ json workload_json(const planned_workload& w)
             {"max_block_bytes", s.max_block_bytes},
             {"max_external_bytes", s.max_external_bytes},
             {"lifo", s.lifo}};
+}
+
+json cell_json(const cell& c, const cell* reference)
+{
+    const cell_metrics derived = derive(c, reference);
+    json j = pass_metrics_json(derived.cold);
+    j["steady"] = derived.steady ? pass_metrics_json(*derived.steady) : json(nullptr);
+    j["id"] = c.id;
+    j["device"] = device_json(c.on);
+    j["allocator"] = allocator_json(c.allocator);
+    j["workload"] = workload_json(*c.workload);
+    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
+    j["mode"] = to_string(c.mode);
+    j["kernels"] = to_string(c.kernels);
+    j["kernel_scale"] = json_text(c.kernel_scale);
+    j["verify"] = to_string(c.verify);
+    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
+    if (!c.inject.empty()) j["inject"] = c.inject;
+    if (!c.stopped.empty()) j["stopped"] = c.stopped;
+    if (c.environment) j["environment"] = *c.environment;
+    j["reference"] = c.reference;
+    json& repetitions = j["repetitions"] = json::array();
+    for (const repetition& r : c.repetitions)
+        for (json& entry : repetition_json(r)) repetitions.push_back(std::move(entry));
+    return j;
 }
 
 json head_json(const run_document& run, const char* kind)

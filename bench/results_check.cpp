@@ -53,13 +53,16 @@ std::optional<std::string> first_difference(const json& stored, const json& deri
 findings check_derivation(const json& stored, const run_document& run)
 {
     findings found;
-    const json derived = to_json(run);
-    json head = stored, derived_head = derived;
-    head.erase("cells"), derived_head.erase("cells");
-    if (const auto d = first_difference(head, derived_head, "", "the rest of it")) found.push_back(*d);
-    for (std::size_t i = 0; i < run.cells.size(); ++i)
-        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], "", "its repetitions"))
-            found.push_back("cell " + printable(run.cells[i].id) + ": " + *d);
+    json head = json::object();
+    for (const auto& [key, value] : stored.items())
+        if (key != "cells") head[key] = value;
+    if (const auto d = first_difference(head, head_json(run, "run"), "", "the rest of it")) found.push_back(*d);
+    const json& cells = stored.at("cells");
+    for (std::size_t i = 0; i < run.cells.size(); ++i) {
+        const cell& c = run.cells[i];
+        if (const auto d = first_difference(cells[i], cell_json(c, reference_of(run, c)), "", "its repetitions"))
+            found.push_back("cell " + printable(c.id) + ": " + *d);
+    }
     return found;
 }
 
