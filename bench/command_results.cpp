@@ -102,6 +102,17 @@ int check(const std::vector<std::string>& paths)
     return with_findings == 0 ? 0 : 1;
 }
 
+/// Merging derives cells anew, after which nothing tells that they did not follow from their repetitions. Throws input_error.
+result_part checked_part(const std::string& path)
+{
+    const nlohmann::json document = read_document(path);
+    result_part part{path, run_in(document, path)};
+    if (const auto found = finding_before_merge(document, part.run))
+        throw input_error(in_quotes(path) + " is not merged: " + printable(*found, 200) +
+                          "; see what `vrambench results check` says of it");
+    return part;
+}
+
 int merge(const std::vector<std::string>& files, const std::string& out, const command_line& line)
 {
     check_not_read(out, files);
@@ -112,7 +123,7 @@ int merge(const std::vector<std::string>& files, const std::string& out, const c
     steps.push_back({"writing " + out, writing});
     reading_progress shown(std::move(steps));
     std::vector<result_part> parts;
-    for (const std::string& f : files) shown.next(), parts.push_back({f, read_result(f)});
+    for (const std::string& f : files) shown.next(), parts.push_back(checked_part(f));
     shown.next();
     merged_result merged = merge_results(std::move(parts));
     merged.run.command = line.arguments;
@@ -142,7 +153,8 @@ void add_results(CLI::App& app, const command_line& line, command& chosen)
                      "Examples:\n  vrambench results check\n  vrambench results check run.json");
     checking->callback([paths, &chosen] { chosen = [paths] { return check(*paths); }; });
 
-    auto* merging = sub->add_subcommand("merge", "join result files into one; machines that differ stay apart in it");
+    auto* merging = sub->add_subcommand("merge", "join result files into one; machines that differ stay apart in it; a file whose\n"
+                                                  "cells do not follow from its repetitions is refused");
     auto files = std::make_shared<std::vector<std::string>>();
     auto out = std::make_shared<std::string>();
     merging->add_option("files", *files, "two or more result files of runs")

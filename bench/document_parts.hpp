@@ -15,6 +15,8 @@ nlohmann::json head_json(const run_document& run, const char* kind);
 nlohmann::json device_json(const device_choice& d);
 nlohmann::json allocator_json(const allocator_choice& a);
 nlohmann::json workload_json(const planned_workload& w);
+/// A whole cell of a run; `reference` as derive() takes it.
+nlohmann::json cell_json(const cell& c, const cell* reference);
 
 /// The inverse of an `environment`. Throws input_error or a json exception.
 std::vector<environment_fact> environment_from(const nlohmann::json& j);

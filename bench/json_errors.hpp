@@ -17,14 +17,15 @@ inline std::string kind_of_json(std::string_view name)
     return (name == "array" || name == "object" ? "an " : name == "null" ? "" : "a ") + std::string(name);
 }
 
-/// "'seed' is missing", "text stands where a number belongs".
+/// "'seed' is missing", "text stands where a number belongs", "a number is too large to be read: '1e999'".
 inline std::string in_our_words(const nlohmann::json::exception& e)
 {
-    constexpr int wrong_type = 302, no_members = 304, no_such_member = 403;
+    constexpr int wrong_type = 302, no_members = 304, no_such_member = 403, number_overflow = 406;
     const std::string_view text = e.what();    // "[json.exception.type_error.302] type must be number, but is string"
     const std::string_view said = text.substr(text.find("] ") == text.npos ? 0 : text.find("] ") + 2);
     const std::string last(said.substr(said.rfind(' ') + 1));
     if (e.id == no_such_member) return printable(said.substr(said.find('\''), said.rfind('\'') - said.find('\'') + 1)) + " is missing";
+    if (e.id == number_overflow) return "a number is too large to be read: " + printable(last, 60);
     if (e.id == no_members) return kind_of_json(last) + " stands where an object belongs";
     constexpr std::string_view must_be = "type must be ";
     if (e.id != wrong_type || !said.starts_with(must_be)) return printable(said);

@@ -4,6 +4,7 @@
 
 #include "allocators/registry.hpp"
 #include "bench/measurement.hpp"
+#include "bench/reading.hpp"
 #include "device/registry.hpp"
 #include "workloads/registry.hpp"
 
@@ -30,11 +31,12 @@ struct planned_workload {
 
 /// Makes the workload that `spec` names, with `resident_bytes` of external memory in front (0: none) and a neighbour in it
 /// (as parse_neighbour reads it; empty: none), whose bytes do not count in max_external_bytes: they are not the trace's. Throws
-/// input_error, for a trace without events, and one with too few steps for the neighbour, too. `target` is what target=auto
-/// stands for.
+/// input_error, for a trace without events, one with too few steps for the neighbour, and one with more than `most_events`, too,
+/// which is not read to its end. `target` is what target=auto stands for.
 std::shared_ptr<const planned_workload> plan_workload(const std::string& spec, std::uint64_t seed, std::uint64_t resident_bytes,
                                                       const std::string& neighbour = {},
-                                                      const std::string& target = default_target);
+                                                      const std::string& target = default_target,
+                                                      std::uint64_t most_events = any_number_of_events);
 
 struct cell {
     std::string id;                          ///< 16 hexadecimal digits of the canonical spec's FNV-1a hash

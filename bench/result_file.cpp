@@ -4,6 +4,7 @@
 #include "bench/derive.hpp"
 #include "bench/document_parts.hpp"
 #include "bench/json_errors.hpp"
+#include "bench/json_nesting.hpp"
 #include "bench/json_numbers.hpp"
 #include "bench/json_text.hpp"
 #include "bench/metrics_json.hpp"
@@ -15,6 +16,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <set>
 #include <utility>
@@ -43,32 +45,6 @@ json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs)
 {
     json j = json::object();
     for (const auto& [key, value] : pairs) j[json_text(key).get<std::string>()] = json_text(value);
-    return j;
-}
-
-json cell_json(const cell& c, const cell* reference)
-{
-    const cell_metrics derived = derive(c, reference);
-    json j = pass_metrics_json(derived.cold);
-    j["steady"] = derived.steady ? pass_metrics_json(*derived.steady) : json(nullptr);
-    j["id"] = c.id;
-    j["device"] = device_json(c.on);
-    j["allocator"] = allocator_json(c.allocator);
-    j["workload"] = workload_json(*c.workload);
-    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
-    j["mode"] = to_string(c.mode);
-    j["kernels"] = to_string(c.kernels);
-    j["kernel_scale"] = json_text(c.kernel_scale);
-    j["verify"] = to_string(c.verify);
-    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
-    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
-    if (!c.inject.empty()) j["inject"] = c.inject;
-    if (!c.stopped.empty()) j["stopped"] = c.stopped;
-    if (c.environment) j["environment"] = *c.environment;
-    j["reference"] = c.reference;
-    json& repetitions = j["repetitions"] = json::array();
-    for (const repetition& r : c.repetitions)
-        for (json& entry : repetition_json(r)) repetitions.push_back(std::move(entry));
     return j;
 }
 
@@ -253,17 +229,11 @@ std::string read_text(const std::string& path)
     return text;
 }
 
-std::string word_of(const json& j, const char* key)
-{
-    const auto found = j.is_object() ? j.find(key) : j.end();
-    return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string without_version(const std::string& schema) { return schema.substr(0, schema.rfind('/') + 1); }
 
 void check_schema(const json& j, const std::string& path, const std::vector<std::string>& schemas)
 {
-    const std::string schema = word_of(j, "schema");
+    const std::string schema = text_at(j, "schema");
     const auto known = std::find_if(schemas.begin(), schemas.end(),
                                     [&](const std::string& s) { return schema.rfind(without_version(s), 0) == 0; });
     if (known == schemas.end()) throw input_error(in_quotes(path) + " is not a vrambench result file");
@@ -275,6 +245,18 @@ void check_schema(const json& j, const std::string& path, const std::vector<std:
 constexpr std::array not_needed{trimmed_member{"metrics", 3}, trimmed_member{"steady", 3}, trimmed_member{"reached", 3},
                                 trimmed_member{"cached_blocks_bytes", 3}, trimmed_member{"histograms", 5}};
 
+/// Several times what any file of ours has.
+constexpr int deepest = 64;
+
+/// None where something is wrong with it, which the whole text tells better.
+std::optional<json> parse_without_histograms(const std::string& text)
+{
+    const std::string trimmed = without_members(text, not_needed);
+    if (is_nested_deeper(trimmed, deepest)) return std::nullopt;
+    json j = json::parse(trimmed, nullptr, false);
+    return j.is_discarded() ? std::nullopt : std::optional(std::move(j));
+}
+
 }  // namespace
 
 json parse_result(const std::string& path, result_parts parts)
@@ -282,12 +264,16 @@ json parse_result(const std::string& path, result_parts parts)
     const std::string text = read_text(path);
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) throw input_error(in_quotes(path) + " is empty");
     if (parts == result_parts::without_histograms)
-        if (json j = json::parse(without_members(text, not_needed), nullptr, false); !j.is_discarded()) return j;
+        if (auto j = parse_without_histograms(text)) return std::move(*j);
+    if (is_nested_deeper(text, deepest))
+        throw input_error(in_quotes(path) + " is no result file: nested deeper than " + std::to_string(deepest) + " levels");
     try {
         return json::parse(text);
     } catch (const json::parse_error& e) {
         throw input_error(in_quotes(path) + " is not valid JSON at byte " + std::to_string(e.byte) + " of " +
                           std::to_string(text.size()) + ": cut off, or not a result file");
+    } catch (const json::exception& e) {
+        throw input_error(in_quotes(path) + " is no result file: " + in_our_words(e));
     }
 }
 
@@ -332,6 +318,32 @@ json workload_json(const planned_workload& w)
             {"max_block_bytes", s.max_block_bytes},
             {"max_external_bytes", s.max_external_bytes},
             {"lifo", s.lifo}};
+}
+
+json cell_json(const cell& c, const cell* reference)
+{
+    const cell_metrics derived = derive(c, reference);
+    json j = pass_metrics_json(derived.cold);
+    j["steady"] = derived.steady ? pass_metrics_json(*derived.steady) : json(nullptr);
+    j["id"] = c.id;
+    j["device"] = device_json(c.on);
+    j["allocator"] = allocator_json(c.allocator);
+    j["workload"] = workload_json(*c.workload);
+    j["vram_limit_bytes"] = c.vram_limit_bytes ? json(*c.vram_limit_bytes) : json(nullptr);
+    j["mode"] = to_string(c.mode);
+    j["kernels"] = to_string(c.kernels);
+    j["kernel_scale"] = json_text(c.kernel_scale);
+    j["verify"] = to_string(c.verify);
+    if (c.resident_bytes) j["resident_bytes"] = c.resident_bytes;
+    if (!c.neighbour.empty()) j["neighbour"] = c.neighbour;
+    if (!c.inject.empty()) j["inject"] = c.inject;
+    if (!c.stopped.empty()) j["stopped"] = c.stopped;
+    if (c.environment) j["environment"] = *c.environment;
+    j["reference"] = c.reference;
+    json& repetitions = j["repetitions"] = json::array();
+    for (const repetition& r : c.repetitions)
+        for (json& entry : repetition_json(r)) repetitions.push_back(std::move(entry));
+    return j;
 }
 
 json head_json(const run_document& run, const char* kind)
@@ -416,13 +428,14 @@ json read_document(const std::string& path, result_parts parts, const std::vecto
     return j;
 }
 
-run_document read_result(const std::string& path, result_parts parts)
+run_document run_in(const json& document, const std::string& path)
 {
-    const json j = read_document(path, parts);
-    if (const std::string kind = word_of(j, "kind"); kind != "run")
+    if (const std::string kind = text_at(document, "kind"); kind != "run")
         throw input_error(in_quotes(path) + " holds a " + in_quotes(kind) + ", not a run");
-    return read_at(in_quotes(path) + " is damaged", [&] { return run_from_json(j); });
+    return read_at(in_quotes(path) + " is damaged", [&] { return run_from_json(document); });
 }
+
+run_document read_result(const std::string& path, result_parts parts) { return run_in(read_document(path, parts), path); }
 
 result_writer::result_writer(std::string path) : path_(std::move(path)) {}
 

@@ -24,12 +24,15 @@ run_document run_from_json(const nlohmann::json& document);
 enum class result_parts { all, without_histograms };
 
 /// The text of a result file as JSON, of whatever kind and version. Throws input_error with one line for a file that is missing,
-/// empty or cut off.
+/// empty, cut off, nested too deep to be walked or with a number that nothing can hold.
 nlohmann::json parse_result(const std::string& path, result_parts parts = result_parts::all);
 
 /// Reads a result file, for --resume and for later comparison. Throws input_error with one line for a file that is
 /// missing, empty, cut off, not a result file, or of another version.
 run_document read_result(const std::string& path, result_parts parts = result_parts::all);
+
+/// The run in the document of the file `path`, as read_document gave it. Throws input_error as read_result does.
+run_document run_in(const nlohmann::json& document, const std::string& path);
 
 /// The document of a file that this program wrote, of any kind with one of these schemas. Throws input_error as read_result does.
 nlohmann::json read_document(const std::string& path, result_parts parts = result_parts::all,

@@ -3,6 +3,7 @@
 #include "bench/check/cell_rules.hpp"
 #include "bench/derive.hpp"
 #include "bench/document_parts.hpp"
+#include "bench/json_text.hpp"
 #include "bench/probe/report.hpp"
 #include "bench/result_file.hpp"
 #include "spec/errors.hpp"
@@ -52,13 +53,16 @@ std::optional<std::string> first_difference(const json& stored, const json& deri
 findings check_derivation(const json& stored, const run_document& run)
 {
     findings found;
-    const json derived = to_json(run);
-    json head = stored, derived_head = derived;
-    head.erase("cells"), derived_head.erase("cells");
-    if (const auto d = first_difference(head, derived_head, "", "the rest of it")) found.push_back(*d);
-    for (std::size_t i = 0; i < run.cells.size(); ++i)
-        if (const auto d = first_difference(stored.at("cells")[i], derived.at("cells")[i], "", "its repetitions"))
-            found.push_back("cell " + printable(run.cells[i].id) + ": " + *d);
+    json head = json::object();
+    for (const auto& [key, value] : stored.items())
+        if (key != "cells") head[key] = value;
+    if (const auto d = first_difference(head, head_json(run, "run"), "", "the rest of it")) found.push_back(*d);
+    const json& cells = stored.at("cells");
+    for (std::size_t i = 0; i < run.cells.size(); ++i) {
+        const cell& c = run.cells[i];
+        if (const auto d = first_difference(cells[i], cell_json(c, reference_of(run, c)), "", "its repetitions"))
+            found.push_back("cell " + printable(c.id) + ": " + *d);
+    }
     return found;
 }
 
@@ -179,12 +183,6 @@ std::optional<std::string> broken_cell(const run_document& run, const cell& c, c
 /// A profile file's content is part of the id, and not in the file.
 bool has_another_id(const cell& c) { return c.on.spec.find('@') == std::string::npos && cell_id(c) != c.id; }
 
-std::string text_at(const json& j, const char* key)
-{
-    const auto found = j.is_object() ? j.find(key) : j.end();
-    return found != j.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 /// A fit and a probe's report have no repetitions from which anything would follow: there is something in them, and it says
 /// where it comes from.
 findings findings_in_head(const json& document, const char* contents)
@@ -272,6 +270,15 @@ void results_checker::judge_cells(const run_document& run, verdict& v)
         v.notes.push_back(std::to_string(missing.size()) + (missing.size() == 1 ? " trace is" : " traces are") +
                           " of a file that is not here as it was (" + printable(*missing.begin(), 80) +
                           "): what follows from it is not checked");
+}
+
+std::optional<std::string> finding_before_merge(const json& document, const run_document& run)
+{
+    for (const auto& found : {check_derivation(document, run), checking::findings_of_plan(run), checking::findings_of_numbering(run)})
+        if (!found.empty()) return found.front();
+    for (const cell& c : run.cells)
+        if (const auto why = checking::broken_rule_of_one_run(run, c)) return "cell " + printable(c.id) + ": " + *why;
+    return std::nullopt;
 }
 
 std::vector<std::string> findings_of_place(const json& document, const std::string& folder)

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ private:
 
     checking::recipe_shelf shelf_;
 };
+
+/// The first finding about a part that a merged file would not show any more: there its cells are derived anew, its repetitions
+/// numbered on, and its command is one of several. None where all is well. `run` is what `document` holds; no workload is made.
+std::optional<std::string> finding_before_merge(const nlohmann::json& document, const run_document& run);
 
 /// Findings about the folder below the collection's root in which the file lies ("h200", empty for the root itself):
 /// `simulated` holds what the simulator says and nothing else; any other folder's name is part of its cards' name.

@@ -271,6 +271,14 @@ std::optional<std::string> broken_rule(const run_document& run, const cell& c, r
     return e.broken();
 }
 
+std::optional<std::string> broken_rule_of_one_run(const run_document& run, const cell& c)
+{
+    expectations e;
+    check_reference(run, c, e);
+    check_indices(run, c, e);
+    return e.broken();
+}
+
 std::vector<std::string> findings_of_plan(const run_document& run)
 {
     if (!run.environments.empty()) return {};

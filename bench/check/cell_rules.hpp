@@ -19,4 +19,8 @@ std::vector<std::string> findings_of_plan(const run_document& run);
 /// Findings of the document: the numbering of all its repetitions, and the processes that measured them.
 std::vector<std::string> findings_of_numbering(const run_document& run);
 
+/// The first thing about the cell that cannot be beside the document's own command and numbering, which a merged file does not
+/// keep.
+std::optional<std::string> broken_rule_of_one_run(const run_document& run, const cell& c);
+
 }  // namespace vrambench::checking

@@ -35,14 +35,16 @@ public:
         std::shared_ptr<recipe> found;   ///< null: it cannot be made again
         std::string why_not;
     };
-    /// As the cell's spec, seed, resident memory and neighbour have it; never throws for what they say.
+    /// As the cell's spec, seed, resident memory and neighbour have it; never throws for what they say. A spec that gives more
+    /// events than the cell says cannot be made again: only so many are read.
     const slot& get(const cell& c);
 
 private:
     std::map<std::string, slot> slots_;
 };
 
-/// Whether the workload's spec names a file: what is there now, or here, need not be what was measured.
+/// Whether the workload's spec names a file (`file:PATH`, `model=@PATH`): what is there now, or here, need not be what was
+/// measured. A spec that no workload understands names none.
 bool names_a_file(const cell& c);
 
 }  // namespace vrambench::checking

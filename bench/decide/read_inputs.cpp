@@ -2,6 +2,7 @@
 #include "bench/document_parts.hpp"
 #include "bench/json_errors.hpp"
 #include "bench/json_numbers.hpp"
+#include "bench/json_text.hpp"
 #include "bench/repetition_json.hpp"
 #include "bench/result_file.hpp"
 #include "spec/errors.hpp"
@@ -66,7 +67,7 @@ using any_file = std::variant<run_file, fit_file, probe_file>;
 any_file read_one(const std::string& path)
 {
     const json j = read_document(path, result_parts::without_histograms, {result_schema, probing::report_schema});
-    const std::string kind = j.value("kind", "");
+    const std::string kind = text_at(j, "kind");
     const std::string damaged = in_quotes(path) + " is damaged";
     if (j.at("schema") == probing::report_schema) return read_at(damaged, [&] { return probe_file{path, probing::report_from(j)}; });
     if (kind == "run") return read_at(damaged, [&] { return run_file{path, run_from_json(j)}; });

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace vrambench {
 
@@ -22,6 +24,8 @@ namespace {
 
 json parsed(const std::string& path)
 {
+    std::error_code not_there;    // opening it tells that better
+    if (std::filesystem::is_directory(path, not_there)) refuse(path, "is a folder: name a file");
     std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file) refuse(path, "cannot be read");

@@ -1,3 +1,4 @@
+#include "bench/json_nesting.hpp"
 #include "bench/trimmed_json.hpp"
 
 #include <gtest/gtest.h>
@@ -21,6 +22,17 @@ TEST(trimmed_json, brackets_and_names_in_strings_are_text)
     const char* const text = R"({"a":{"c":"bins","d":"}\"{[","e":["bins"]}})";
     EXPECT_EQ(without_members(text, bins), text);
     EXPECT_EQ(without_members(R"({"a":{"bins":["]}\\\"","\\"],"b":1}})", bins), R"({"a":{"bins":{},"b":1}})");
+}
+
+TEST(json_nesting, counts_brackets_outside_of_strings)
+{
+    EXPECT_FALSE(is_nested_deeper("", 0));
+    EXPECT_FALSE(is_nested_deeper(R"([{"a":[1]},[[]],{}])", 3));
+    EXPECT_TRUE(is_nested_deeper(R"([{"a":[1]},[[]],{}])", 2));
+    EXPECT_FALSE(is_nested_deeper(R"(["[[[[", "\"[[[[", "\\\\"])", 1));
+    EXPECT_TRUE(is_nested_deeper(R"(["\\", [["]"]]])", 2));
+    EXPECT_FALSE(is_nested_deeper("]]]]", 0));
+    EXPECT_FALSE(is_nested_deeper("\"\\", 0));
 }
 
 TEST(trimmed_json, what_is_cut_off_is_no_json_afterwards)

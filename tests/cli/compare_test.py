@@ -105,6 +105,7 @@ class CompareTest(cli.CommandTest):
                            ('{"schema":"vrambench.thresholds/1","where":[{"margins":{}}]}', "without a \"filter\"")]:
             limits.write_text(text)
             self.refused([*swapped, "--thresholds", "ci.json"], "--thresholds", word)
+        self.refused([*swapped, "--thresholds", self.folder], "--thresholds", "is a folder: name a file")
 
     def test_markdown(self):
         self.measure("--allocator", "legacy,vmm", "--workload", PAIR)

@@ -136,6 +136,8 @@ class RecommendTest(cli.CommandTest):
         bad = {"empty.json": ("", "is empty"), "cut.json": (text[: len(text) // 2], "cut off"), "foreign.json": ("{}", "is not a vrambench result file"),
                "older.json": (text.replace("vrambench.result/1", "vrambench.result/0"), "has version"),
                "kind.json": (json.dumps(document | {"kind": "poem"}), "neither a run nor a fit"),
+               **{f"kind-{type(kind).__name__}.json": (json.dumps(document | {"kind": kind}), "neither a run nor a fit")
+                  for kind in (3, ["run"], {"run": 1}, None, True)},
                "nothing.json": (json.dumps(document | {"cells": []}), "nothing to decide from"),
                "damaged.json": (json.dumps(document | {"cells": [{"id": 7}]}), "is damaged")}
         for file, (content, words) in bad.items():

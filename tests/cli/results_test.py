@@ -151,6 +151,30 @@ class Check(ResultsTest):
         self.assertIn("a.json: note: 1 trace is of a file that is not here as it was (file:kv.jsonl)", answer.out)
         self.assertIn("1 file, 0 with findings", answer.out)
 
+    def with_spec(self, good, spec):
+        """The file as if its cells had been run with another workload: ids and all that is said of it stay those of a whole file."""
+        document = copy.deepcopy(good)
+        for cell in document["cells"]:
+            cell["workload"]["spec"] = spec
+        for _ in document["cells"]:    # each says what its id would be
+            (self.folder / "spec.json").write_text(json.dumps(document), encoding="utf-8")
+            for told, right in re.findall(r"cell (\w+): its id is not that of what it says was run \((\w+)\)", self.call("results", "check", "spec.json").out):
+                next(c for c in document["cells"] if c["id"] == told)["id"] = right
+        return document
+
+    def test_a_workload_larger_than_the_file_says_is_not_read_to_its_end(self):
+        good = self.made("a.json", "--allocator", "vmm", *TRAFFIC)
+        events = good["cells"][0]["workload"]["events"]
+        endless = "random:events=4000000000"    # takes hours
+        self.finds(self.with_spec(good, endless), f"its workload cannot be made again: random has more than {events} events")
+
+    def test_unknown_workloads_are_no_files_that_are_not_here(self):
+        good = self.made("a.json", "--allocator", "vmm", *TRAFFIC)
+        for spec in ("@/etc/passwd", "story:model=@a.json", "kv-pair:heads=8,head-dim=128,step=512,model=@a.json", "kv-pair:heads=@a.json"):
+            self.finds(self.with_spec(good, spec), "its workload cannot be made again: ")
+        (self.folder / "spec.json").write_text(json.dumps(self.with_spec(good, "fattn-decode:model=@nowhere.json,depth=16")), encoding="utf-8")
+        self.assertIn("note: 1 trace is of a file that is not here as it was", self.call("results", "check", "spec.json").out)
+
     def test_damage_is_told_with_its_place(self):
         good = self.made("a.json")
         del good["cells"][1]["repetitions"][0]["order"]
@@ -176,6 +200,19 @@ class Check(ResultsTest):
         self.assertIn("cut off", answer.out)
         self.assertIn("is empty", answer.out)
         self.assertIn("2 files, 2 with findings", answer.out)
+
+    def test_what_no_reader_can_hold(self):
+        text = json.dumps(self.made("a.json"))
+        for spoilt, words in ((text.replace('"finished": true', '"finished": true, "x": ' + "[" * 300000 + "]" * 300000), "nested deeper than 64 levels"),
+                              ("[" * 300000, "nested deeper than 64 levels"),
+                              (text.replace('"seed": 1', '"seed": 1e999', 1), "a number is too large to be read: '1e999'")):
+            self.assertNotEqual(spoilt, text)
+            (self.folder / "spoilt.json").write_text(spoilt, encoding="utf-8")
+            answer = self.succeed("results", "check", "spoilt.json", code=1)
+            self.assertIn("is no result file: " + words, answer.out)
+            for command in (["show", "spoilt.json"], ["compare", "spoilt.json", "a.json"], ["recommend", "spoilt.json"],
+                            ["results", "merge", "a.json", "spoilt.json", "--out", "merged.json"]):
+                self.refused(command, "'spoilt.json' is no result file: " + words)
 
     def test_nothing_to_check_is_bad_usage(self):
         (self.folder / "bare").mkdir()
@@ -252,6 +289,48 @@ class Merge(ResultsTest):
         answer, _ = self.merged("a.json", "a.json", code=2)
         self.assertIn("'a.json' holds repetitions that another of the files holds too", answer.err)
         self.assertFalse((self.folder / "merged.json").exists())
+
+    def test_what_check_refuses_is_not_laundered(self):
+        good = self.made("a.json")
+        self.made("b.json")
+
+        def spoilt(change):
+            document = copy.deepcopy(good)
+            change(document)
+            (self.folder / "spoilt.json").write_text(json.dumps(document), encoding="utf-8")
+            self.succeed("results", "check", "spoilt.json", code=1)
+
+        def faster(document):
+            for entry in document["cells"][0]["repetitions"]:
+                for phase in entry["metrics"]["phases"]:
+                    phase["time_ps"] //= 2
+
+        def another_outcome(document):
+            document["cells"][0]["outcome"]["status"] = "oom"
+
+        def another_order(document):
+            for entry in document["cells"][0]["repetitions"]:
+                entry["order"] += 7
+
+        def another_index(document):
+            for entry in document["cells"][0]["repetitions"]:
+                entry["index"] += 1
+
+        def another_seed(document):
+            document["seed"] = 7
+
+        def no_reference(document):
+            for cell in document["cells"]:
+                cell["reference"] = False
+
+        for change, words in ((faster, "follows from its repetitions"), (another_outcome, "outcome/"),
+                              (another_order, "the orders of its"), (another_index, ""), (another_seed, "seed is 7, but 1 follows"),
+                              (no_reference, "nobody asked for `ideal`")):
+            with self.subTest(change.__name__):
+                spoilt(change)
+                for files in (("spoilt.json", "b.json"), ("b.json", "spoilt.json")):
+                    self.refused(["results", "merge", *files, "--out", "merged.json"], "'spoilt.json' is not merged: ", words,
+                                 "`vrambench results check`")
 
     def test_what_cannot_be_merged(self):
         self.made("a.json"), self.made("b.json")
