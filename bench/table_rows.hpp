@@ -49,6 +49,6 @@ std::vector<std::string> device_notes(const run_document& run, const std::string
 
 /// How to read the table.
 inline constexpr const char* table_legend =
-    "added: time beyond `ideal`, for an empty (cold) and a used (steady) allocator; bloat: driver's peak over max live.";
+    "added: time beyond `ideal`, cold: empty allocator, steady: used; bloat: driver's peak over max live. Medians.";
 
 }  // namespace vrambench

@@ -21,13 +21,17 @@ struct moments {
 template <typename Value>
 moments moments_of(std::size_t n, Value value)
 {
-    double sum = 0, squares = 0;
-    for (std::size_t i = 0; i < n; ++i) {
+    const double first = value(0);
+    double sum = first, squares = first * first;
+    bool varies = false;
+    for (std::size_t i = 1; i < n; ++i) {
         const double v = value(i);
+        varies = varies || v != first;
         sum += v;
         squares += v * v;
     }
     const double count = static_cast<double>(n), m = sum / count;
+    if (!varies) return {first, 0};    // and not what rounding leaves
     return {m, std::max(0.0, squares - sum * m) / (count - 1) / count};
 }
 
@@ -60,6 +64,23 @@ bool all_equal(std::span<const double> values)
     return std::all_of(values.begin(), values.end(), [&](double v) { return v == values.front(); });
 }
 
+/// Counts and bytes that are the same in nearly all processes: of so many resamples no spread is left that what they say of a
+/// mean is their own grain. Three values that differ have a ninth of such; more ties than that are meant.
+bool is_mostly_one_value(std::vector<double> values)
+{
+    constexpr double most_without_spread = 0.12;
+    if (all_equal(values)) return false;    // an arm that does not vary adds nothing to either side
+    std::sort(values.begin(), values.end());
+    const double n = static_cast<double>(values.size());
+    double without_spread = 0;
+    for (auto from = values.begin(); from != values.end();) {
+        const auto to = std::upper_bound(from, values.end(), *from);
+        without_spread += std::pow(static_cast<double>(to - from) / n, n);
+        from = to;
+    }
+    return without_spread > most_without_spread;
+}
+
 /// Infinite where the resample has no spread but another mean.
 double studentised(double difference, double variance)
 {
@@ -82,7 +103,7 @@ std::optional<interval> ci95_of(const std::optional<mean_estimate>& e)
 }  // namespace
 
 /// [estimate - t(97.5 %) * error, estimate - t(2.5 %) * error].
-std::optional<mean_estimate> mean_estimate::from_resamples(double estimate, double error, double freedom, std::vector<double> t)
+mean_estimate mean_estimate::from_resamples(double estimate, double error, double freedom, std::vector<double> t)
 {
     const std::size_t rank = (t.size() + 1) / 40;
     if (rank == 0) throw std::logic_error("too few resamples for an interval of 95 %");
@@ -90,7 +111,7 @@ std::optional<mean_estimate> mean_estimate::from_resamples(double estimate, doub
     const auto high = t.end() - static_cast<std::ptrdiff_t>(rank);
     std::nth_element(t.begin(), low, t.end());
     std::nth_element(low + 1, high, t.end());
-    if (!std::isfinite(*low) || !std::isfinite(*high)) return std::nullopt;
+    if (!std::isfinite(*low) || !std::isfinite(*high)) return by_student(estimate, error, freedom);
     mean_estimate e;
     e.estimate_ = estimate;
     e.error_ = error;
@@ -102,11 +123,24 @@ std::optional<mean_estimate> mean_estimate::from_resamples(double estimate, doub
     return e;
 }
 
+mean_estimate mean_estimate::by_student(double estimate, double error, double freedom)
+{
+    mean_estimate e;
+    e.estimate_ = estimate;
+    e.error_ = error;
+    e.freedom_ = freedom;
+    e.t_high_ = student_reach(0.05, freedom);
+    e.t_low_ = -e.t_high_;
+    e.ci95_ = {estimate - e.t_high_ * error, estimate + e.t_high_ * error};
+    return e;
+}
+
 double mean_estimate::p_within(double margin) const
 {
     if (is_point()) throw std::logic_error("a p-value of what does not vary was asked for");
     if (ci95_.low > margin) return beyond(estimate_ - margin, t_high_);
     if (ci95_.high < -margin) return beyond(-margin - estimate_, -t_low_);
+    if (t_.empty()) return std::clamp(student_two_sided(std::max(0.0, std::abs(estimate_) - margin) / error_, freedom_), 0.05, 1.0);
     // The ends of intervals as they are computed for ci95, so that the two never contradict each other by a rounding.
     const auto reach = [&](auto inside) {
         return 1 + std::count_if(t_.begin(), t_.end(), [&](double t) { return inside(estimate_ - t * error_); });
@@ -136,6 +170,8 @@ std::optional<mean_estimate> estimate_mean(std::span<const double> values, const
     if (all_equal(values)) return mean_estimate(values.front());
     if (values.size() < 4) return std::nullopt;
     const centred of(values);
+    if (is_mostly_one_value({values.begin(), values.end()}))
+        return mean_estimate::by_student(of.mean(), std::sqrt(of.mean_variance()), of.freedom());
     random_numbers random(how.seed);
     std::vector<double> t(how.resamples);
     for (double& one : t) {
@@ -152,14 +188,16 @@ std::optional<mean_estimate> estimate_difference(std::span<const double> base, s
     if (all_equal(base) && all_equal(other)) return mean_estimate(other.front() - base.front());
     if (std::min(base.size(), other.size()) < 3) return std::nullopt;
     const centred a(base), b(other);
+    const double error = std::sqrt(a.mean_variance() + b.mean_variance());
+    if (is_mostly_one_value({base.begin(), base.end()}) || is_mostly_one_value({other.begin(), other.end()}))
+        return mean_estimate::by_student(b.mean() - a.mean(), error, welch_freedom(a, b));
     random_numbers random(how.seed);
     std::vector<double> t(how.resamples);
     for (double& one : t) {
         const moments x = a.resample(random), y = b.resample(random);
         one = studentised(y.mean - x.mean, x.mean_variance + y.mean_variance);
     }
-    return mean_estimate::from_resamples(b.mean() - a.mean(), std::sqrt(a.mean_variance() + b.mean_variance()), welch_freedom(a, b),
-                                         std::move(t));
+    return mean_estimate::from_resamples(b.mean() - a.mean(), error, welch_freedom(a, b), std::move(t));
 }
 
 std::optional<interval> mean_interval(std::span<const double> values, const bootstrap_settings& how)

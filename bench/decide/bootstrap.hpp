@@ -30,9 +30,11 @@ public:
     /// Values without spread: a point.
     explicit mean_estimate(double exactly) : estimate_(exactly), ci95_{exactly, exactly} {}
 
-    /// `t` of the resamples, infinite where one had no spread; empty where no interval is left. `error` is above 0; `freedom`: degrees
-    /// of it, Welch's for two means.
-    static std::optional<mean_estimate> from_resamples(double estimate, double error, double freedom, std::vector<double> t);
+    /// `t` of the resamples, infinite where one had no spread; by_student() where a quantile of theirs is. `error` is above 0;
+    /// `freedom`: degrees of it, Welch's for two means.
+    static mean_estimate from_resamples(double estimate, double error, double freedom, std::vector<double> t);
+    /// Student's interval and p-values (Welch's for two means): for values that are nearly all the same, whose resamples show nothing.
+    static mean_estimate by_student(double estimate, double error, double freedom);
 
     const interval& ci95() const { return ci95_; }
     bool is_point() const { return error_ == 0; }

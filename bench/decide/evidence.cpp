@@ -124,13 +124,23 @@ double idle_of_recovery(const pass_metrics& m)
     return count == 0 ? 0 : (r.idle_sync + r.idle_free + r.idle_allocate) / count;
 }
 
-/// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
-void add_processes(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
+/// The repetitions that no earlier file held. The simulator's are all alike.
+std::vector<const repetition*> new_ones(evidence& e, const cell& c)
 {
-    for (const repetition& r : c.repetitions) {
-        if (r.what != role::timed || r.disturbed) continue;
-        const cell_metrics m = derive(c, {&r}, reference);
-        const std::uint64_t round = (file << 32) + r.index;
+    std::vector<const repetition*> found;
+    for (const repetition& r : c.repetitions)
+        if (c.on.simulated || e.known.emplace(r.process, r.what, r.cold.time_ps, r.cold.free_bytes_at_start).second) found.push_back(&r);
+    return found;
+}
+
+/// Derives every timed repetition by itself, so that pairing with the reference is derive()'s business.
+void add_processes(situation& s, evidence& e, const cell& c, const std::vector<const repetition*>& from, const cell* reference,
+                   std::uint64_t file)
+{
+    for (const repetition* r : from) {
+        if (r->what != role::timed || r->disturbed) continue;
+        const cell_metrics m = derive(c, {r}, reference);
+        const std::uint64_t round = (file << 32) + r->index;
         add_pass(s, e, m.cold, false, round);
         if (m.steady) add_pass(s, e, *m.steady, true, round);
         e.idle_ns = std::max({e.idle_ns, idle_of_recovery(m.cold), m.steady ? idle_of_recovery(*m.steady) : 0});
@@ -169,7 +179,8 @@ bool was_verified(const cell& c)
 
 void add_cell(situation& s, evidence& e, const cell& c, const cell* reference, std::uint64_t file)
 {
-    const cell_metrics m = derive(c, reference);
+    const auto counted_here = new_ones(e, c);
+    const cell_metrics m = derive(c, counted_here, reference);
     if (!m.cold.result) return;
     if (std::find(e.cells.begin(), e.cells.end(), c.id) == e.cells.end()) e.cells.push_back(c.id);
     e.attempted += m.cold.attempted;
@@ -183,7 +194,7 @@ void add_cell(situation& s, evidence& e, const cell& c, const cell* reference, s
         e.steady_calls = m.steady->numbers->calls;
         e.has_steady = true;
     }
-    add_processes(s, e, c, reference, file);
+    add_processes(s, e, c, counted_here, reference, file);
 }
 
 /// Passes, kinds within a pass and depths within a kind count the same.

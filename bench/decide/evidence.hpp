@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,10 +67,14 @@ struct timed_value {
 };
 
 /// What one allocator did in one situation, of all files together.
+/// What a repetition is known by in any file that holds it: files may be of one run at two moments, or a merged one and its part.
+using measurement_id = std::tuple<std::int64_t, role, std::int64_t, std::uint64_t>;    // process, role, time, what was free
+
 struct evidence {
     std::vector<std::string> cells;              ///< ids; empty: not measured
     std::optional<outcome> failure;              ///< of the worst pass that did not complete; cold before steady
     bool steady_failure = false;                 ///< `failure` is the steady pass's
+    std::set<measurement_id> known;              ///< what has been counted
     std::uint64_t attempted = 0, cold_completed = 0;    ///< cold passes of any role
     /// Every kernel's memory was checked (or the simulator's order) and the pass completed.
     bool verified = false;

@@ -9,21 +9,31 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace vrambench {
 
 namespace {
 
-/// Everything that cells to be compared have in common, the allocator aside. `by_machine`: of a merged document, whose cells of
-/// different machines are no pair.
-std::string conditions(const cell& c, bool by_machine)
+bool is_of_several(const run_document& run) { return run.environments.size() > 1; }
+
+/// What tells the machine of a cell from others in a merged document: its host and the names of its cards.
+std::string machine_of(const run_document& run, const cell& c)
+{
+    std::string text;
+    for (const environment_fact& f : environment_of(run, c))
+        if (f.key == "host" || (f.key.starts_with("device.") && f.key.ends_with(".name"))) text += f.text + '|';
+    return text;
+}
+
+/// Everything that cells to be compared have in common, the allocator and the machine aside.
+std::string conditions(const cell& c)
 {
     const trace_header& h = c.workload->recipe->header();
     std::string text = c.on.simulated ? c.on.spec : c.on.kind + ' ' + c.on.name;
     text += '|' + h.spec + '|' + std::to_string(h.seed) + '|';
     text += c.vram_limit_bytes ? std::to_string(*c.vram_limit_bytes) : "none";
     text += std::string("|") + to_string(c.mode) + '|' + to_string(c.kernels) + '|' + c.kernel_scale + '|' + to_string(c.verify);
-    if (by_machine && c.environment) text += "|environment " + std::to_string(*c.environment);
     return text + '|' + std::to_string(c.resident_bytes) + '|' + c.neighbour + '|' + c.inject;
 }
 
@@ -87,14 +97,24 @@ bool same_measurements(const cell& a, const cell& b)
 matched_cells match_files(const run_document& base, const run_document& other)
 {
     std::unordered_map<std::string, std::pair<const cell*, bool>> known;    // and whether it was met
-    const bool by_machine = !base.environments.empty() && base.environments.size() == other.environments.size();
-    const auto key = [&](const cell& c) { return conditions(c, by_machine) + '|' + c.allocator.spec; };
+    std::unordered_set<std::string> of_base;
+    const bool by_machine = is_of_several(base) && is_of_several(other);
+    const auto key = [&](const run_document& run, const cell& c) {
+        return conditions(c) + '|' + c.allocator.spec + (by_machine ? '|' + machine_of(run, c) : "");
+    };
+    const auto refuse_twins = [&](const run_document& run, bool is_new) {
+        if (is_new || !is_of_several(run)) return;
+        throw input_error(by_machine ? "a merged file holds one host's cells twice (another commit, driver or card's settings): compare its parts"
+                                     : "one file is merged of several machines, whose cells of one kind would be one against the other's: "
+                                       "compare its parts");
+    };
     for (const cell& c : other.cells)
-        if (is_a_choice(c)) known.emplace(key(c), std::pair(&c, false));
+        if (is_a_choice(c)) refuse_twins(other, known.emplace(key(other, c), std::pair(&c, false)).second);
     matched_cells m;
     for (const cell& c : base.cells) {
         if (!is_a_choice(c)) continue;
-        const auto twin = known.find(key(c));
+        refuse_twins(base, of_base.insert(key(base, c)).second);
+        const auto twin = known.find(key(base, c));
         if (twin == known.end()) {
             ++m.only_in_base;
             continue;
@@ -119,7 +139,7 @@ matched_cells match_allocators(const run_document& run, const std::vector<std::s
     for (const cell& c : run.cells) {
         const auto at = std::find(specs.begin(), specs.end(), c.allocator.spec);
         if (c.reference || at == specs.end()) continue;
-        const std::string key = conditions(c, true);
+        const std::string key = conditions(c) + (c.environment ? "|environment " + std::to_string(*c.environment) : "");
         auto& group = groups[key];
         if (group.empty()) {
             group.resize(specs.size());

@@ -20,7 +20,8 @@ struct matched_cells {
 
 /// Cells of two runs that measured the same: device, allocator, workload with its seed, limit, mode, kernels, verification,
 /// resident memory, neighbour and faults; `ideal` is left out. Devices are the same by kind and name ("cuda:0" and "cuda:1" are, if both are an H200),
-/// simulated ones by their spec. Of several such cells of a run the first counts.
+/// simulated ones by their spec. Of several such cells of a run the first counts. Merged documents of several machines are matched
+/// machine by machine, by host and cards. Throws input_error where such a document has a cell twice for one of the other.
 matched_cells match_files(const run_document& base, const run_document& other);
 
 /// Cells of one run that differ in their allocator alone: of the first allocator named, beside each of the others. Names are

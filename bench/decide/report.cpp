@@ -65,7 +65,9 @@ private:
     void answer()
     {
         to_.heading(2, platform_name(p_));
-        std::string facts = counted(p_.files.size(), "file", "files") + ", ";
+        std::string facts = counted(p_.files.size(), "file", "files");
+        if (!p_.probes.empty()) facts += " and " + counted(p_.probes.size(), "report of a probe", "reports of probes");
+        facts += ", ";
         facts += p_.allocators.empty() ? counted(p_.fits.size(), "search", "searches") + " of what fits"
                                        : counted(r_.over.situations.size(), "situation", "situations") + " compared, " +
                                              counted(r_.over.candidates.size(), "candidate", "candidates");

@@ -77,6 +77,25 @@ TEST(bootstrap, one_arm_without_spread)
     EXPECT_NEAR(against_zero->high, alone->high, 0.05);
 }
 
+/// Most resamples of such values have no spread, so that their quantiles are infinite, or what rounding leaves. Student's t: 2.570582 is its 97.5 %
+/// quantile of 5 degrees of freedom, and 5.0 of them is passed by 0.0041048 (tables; R: 2 * pt(-5, 5)).
+TEST(bootstrap, values_that_are_nearly_all_the_same_are_students)
+{
+    const auto one_off = estimate_mean(values{0, 10, 10, 10, 10, 10});
+    ASSERT_TRUE(one_off);
+    EXPECT_NEAR(one_off->ci95().low, 50.0 / 6 - 2.570582 * 10 / 6, 1e-4);
+    EXPECT_NEAR(one_off->ci95().high, 50.0 / 6 + 2.570582 * 10 / 6, 1e-4);
+    EXPECT_NEAR(one_off->p_within(0), 0.0041048, 1e-6);
+    EXPECT_DOUBLE_EQ(one_off->p_within(10), 1);
+    values other(60, 10.0 * (1 << 20));
+    other[17] = 1 << 20;
+    const auto bytes = estimate_difference(values(60, 1 << 20), other);
+    ASSERT_TRUE(bytes);
+    EXPECT_GT(bytes->ci95().low, 8.5 * (1 << 20));
+    EXPECT_LT(bytes->ci95().high, 9.2 * (1 << 20));
+    EXPECT_LT(bytes->p_within(0), 1e-9);
+}
+
 TEST(bootstrap, pairs_by_round)
 {
     EXPECT_EQ(paired_differences(values{1, 2, 4}, values{3, 2, 1}), (values{2, 0, -3}));

@@ -177,5 +177,32 @@ class CompareTest(cli.CommandTest):
         self.assertEqual(found["verdicts"]["same"], 2)
 
 
+class Merged(cli.CommandTest):
+    """Files of several machines: none of them may be dropped or compared with another's."""
+
+    def write(self, name, host, slower=1):
+        document = self.measure("--allocator", "legacy,vmm", "--workload", "kv-pair:heads=8,head-dim=128,step=512,to=4096", out=name)
+        document["environment"]["host"] = host
+        for cell in document["cells"]:
+            cell["repetitions"][0]["process"] += slower
+        (self.folder / name).write_text(json.dumps(document))
+
+    def setUp(self):
+        super().setUp()
+        for name, host in (("a.json", "one"), ("b.json", "two")):
+            self.write(name, host)
+        self.succeed("results", "merge", "a.json", "b.json", "--out", "ab.json")
+        self.succeed("results", "merge", "b.json", "a.json", "--out", "ba.json")
+
+    def test_machine_by_machine_in_any_order(self):
+        answer = self.succeed("compare", "ab.json", "ba.json", "--format", "json")
+        self.assertEqual(len(cli.strict_json(answer.out)["pairs"]), 4)
+
+    def test_one_machine_against_several_is_refused(self):
+        for pair in (("a.json", "ab.json"), ("ab.json", "a.json")):
+            with self.subTest(pair=pair):
+                self.refused(["compare", *pair], "merged of several machines", "parts")
+
+
 if __name__ == "__main__":
     cli.main()

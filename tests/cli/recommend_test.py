@@ -119,6 +119,16 @@ class RecommendTest(cli.CommandTest):
         self.assertIn("No clear winner: no candidate finished anything", out)
         self.assertNotIn("nan", out)
 
+    def test_a_process_counts_once_in_however_many_files_it_is(self):
+        whole = cli.SOURCE / "results" / "h200" / "2026-11-30-decide-traffic.json"
+        document = cli.read_json(whole)
+        for cell in document["cells"]:
+            cell["repetitions"] = [r for r in cell["repetitions"] if r["index"] < 3]
+        (self.folder / "before.json").write_text(json.dumps(document))
+        for files in ([whole], ["before.json", whole], [whole, "before.json"]):
+            with self.subTest(files=files):
+                self.assertIn("at least 6 processes a cell", self.succeed("recommend", *files).out)
+
     def test_bad_files_are_one_line(self):
         name = self.run_file()
         text = (self.folder / name).read_text()
