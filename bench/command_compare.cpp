@@ -73,8 +73,12 @@ int count_false_verdicts(const compare_options& o)
 {
     if (o.files.size() != 1) throw input_error("--splits: takes one file, of repetitions of one allocator");
     const auto runs = read_all(o.files);
+    const split_settings how{o.splits, o.filter, limits_of(o), seed_of(o)};
     progress shown(std::cerr, is_terminal(STDERR_FILENO), terminal_width(STDERR_FILENO));
-    const auto results = split_verdicts(runs.front().run, {o.splits, o.filter, limits_of(o), seed_of(o)}, shown);
+    const auto results = split_verdicts(runs.front().run, how, shown);
+    std::vector<std::string> names;
+    for (const split_result& r : results) names.push_back(r.cell);
+    for (const std::string& note : how.limits.without_cells(names)) shown.note("note: " + note);
     std::cout << splits_in_words(results);
     return 0;
 }
@@ -93,7 +97,10 @@ void add_options(CLI::App& sub, compare_options& o)
     sub.add_option("--seed", o.seed, "of the bootstrap")->capture_default_str();
     sub.add_option("--splits", o.splits, "instead: split the repetitions of one cell at random so many times and count verdicts that\n"
                                          "find a difference where none is; each split is judged as one comparison")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+        ->excludes("--format")
+        ->excludes("--allocators")
+        ->excludes("--changes");
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void add_frontier(CLI::App& app, const command_line& line, command& chosen)
         ->excludes(sub->get_option("--vram-limit"));
     sub->footer("It is a run at many limits: the file is one of `vrambench run`, `vrambench show` prints its full table, and --resume goes\n"
                 "on with it. A plot has x = max_live_bytes / (vram_limit_bytes - max_external_bytes) and y = added_ns_per_token of each cell.\n"
-                "A size as limit stands for a card of that size, from which what is resident is taken; none is a column without a pressure.\n\n"
+                "A size as limit stands for a card of that size, from which what is resident is taken; none is a column without a pressure.\n\n" +
+                std::string(run_exit_codes) +
                 "Examples:\n"
                 "  vrambench frontier --device sim:h200\n"
                 "  vrambench frontier --device sim:h200 --allocator legacy-retry,async:retry=sync,vmm --pressure 80..100:2 \\\n"

@@ -133,7 +133,7 @@ void add_list(CLI::App& app, command& chosen)
     auto* sub = app.add_subcommand("list", "explain every name, key, default and unit");
     auto what = std::make_shared<std::string>();
     sub->add_option("what", *what, "devices, allocators, workloads, models, targets or metrics (default: all)");
-    sub->footer("Examples:\n  vrambench list\n  vrambench list allocators");
+    sub->footer("Exit codes: 0 listed; 2 bad usage.\n\nExamples:\n  vrambench list\n  vrambench list allocators");
     sub->callback([what, &chosen] { chosen = [what] { return list(*what); }; });
 }
 

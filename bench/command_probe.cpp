@@ -171,6 +171,8 @@ void add_probe(CLI::App& app, const command_line& line, command& chosen)
     sub->footer(probes_text() +
                 "\nEvery verdict is shown with its evidence, and bad ones do not change the exit code. Takes most of the card's memory for\n"
                 "seconds at a time: run it on a card that nobody else uses. docs/probe.md and docs/calibration.md say what is asked and how.\n\n"
+                "Exit codes: 0 all was asked, whatever the verdicts, or with --costs measured; 1 with --costs: a process failed; 2 bad usage\n"
+                "or input, or no device; 130 interrupted, what was found is kept.\n\n"
                 "Examples:\n"
                 "  vrambench probe --quick\n"
                 "  vrambench probe --device cuda:0 --out probe.json\n"

@@ -102,11 +102,15 @@ void print_first_fault(std::ostream& to, const run_document& document)
             }
 }
 
+bool was_measured(const run_document& document)
+{
+    return std::any_of(document.cells.begin(), document.cells.end(), [](const cell& c) { return !c.repetitions.empty(); });
+}
+
 void print_results(std::ostream& to, const run_document& document, const std::string& table, const std::string& out)
 {
     to << table;
-    const auto measured = [](const cell& c) { return !c.repetitions.empty(); };
-    if (std::any_of(document.cells.begin(), document.cells.end(), measured)) to << "\nresults: " << printable(out) << '\n';
+    if (was_measured(document)) to << "\nresults: " << printable(out) << '\n';
     print_first_fault(to, document);
 }
 
@@ -251,7 +255,8 @@ int run(const run_options& o, const command_line& line, const table_maker& table
     if (request.rank) describe_rank(document, *request.rank);
 
     const ending how = measure_until_interrupted(plan, o, request, out, shown);
-    if (how == ending::interrupted) std::cerr << "interrupted: what was measured is kept\n";
+    if (how == ending::interrupted)
+        std::cerr << (was_measured(document) ? "interrupted: what was measured is kept\n" : "interrupted before anything was measured\n");
     // Where the library writes JSON or CSV, standard output is for a program to read.
     const bool ours = !flags.writes_data;
     print_results(ours ? std::cout : std::cerr, document, table(document, style_for(ours ? STDOUT_FILENO : STDERR_FILENO)), out);
@@ -313,7 +318,8 @@ void add_run(CLI::App& app, const command_line& line, command& chosen)
     auto* sub = app.add_subcommand("run", "measure allocators on workloads, print one table, write a result file");
     auto o = std::make_shared<run_options>();
     add_run_options(*sub, *o, true);
-    sub->footer("Google Benchmark's --benchmark_filter, --benchmark_repetitions, --benchmark_out and --benchmark_format work too.\n\n"
+    sub->footer("Google Benchmark's --benchmark_filter, --benchmark_repetitions, --benchmark_out and --benchmark_format work too.\n\n" +
+                std::string(run_exit_codes) +
                 "Examples:\n"
                 "  vrambench run\n"
                 "  vrambench run --device sim:h200 --allocator legacy,legacy-retry --allocator async:retry=sync \\\n"

@@ -33,7 +33,8 @@ void add_show(CLI::App& app, command& chosen)
     sub->add_option("--filter", *filter, "only tables with a cell (with --failures: cells) whose benchmark name matches, as of --benchmark_filter")
         ->excludes("--calls")
         ->excludes("--noise");
-    sub->footer("Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
+    sub->footer("Exit codes: 0 shown, whatever the outcomes; 2 bad usage or input.\n\n"
+                "Examples:\n  vrambench show run.json --markdown\n  vrambench show run.json --failures\n"
                 "  vrambench show run.json --filter 'era=pool-fa-early.*limit:none'    (names as --benchmark_list_tests shows them)");
     sub->callback([file, markdown, calls, failures, noise, filter, &chosen] {
         chosen = [file, markdown, calls, failures, noise, filter] {

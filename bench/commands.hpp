@@ -17,6 +17,11 @@ struct command_line {
     std::vector<std::string> benchmark_flags;    ///< --benchmark_..., taken out before parsing
 };
 
+/// What --help says of `run` and of what measures like it.
+inline constexpr const char* run_exit_codes =
+    "Exit codes: 0 measured (running out of memory is a result); 1 something was corrupted, crashed or timed out, or nothing\n"
+    "completed; 2 bad usage or input; 3 vrambench itself failed; 130 interrupted, what was measured is kept.\n\n";
+
 void add_run(CLI::App& app, const command_line& line, command& chosen);
 void add_fit(CLI::App& app, const command_line& line, command& chosen);
 void add_frontier(CLI::App& app, const command_line& line, command& chosen);

@@ -12,7 +12,8 @@ namespace {
 // docs: README.md and docs/ say the same
 constexpr const char* exit_codes =
     "Exit codes: 0 measured (running out of memory is a result); 1 something was corrupted, crashed or timed out, or nothing\n"
-    "completed; 2 bad usage or input; 3 vrambench itself failed; 130 interrupted, what was measured is kept.";
+    "completed; 2 bad usage or input; 3 vrambench itself failed; 130 interrupted, what was measured is kept. `compare` ends with 1\n"
+    "where something is worse than the base, `results check` where it found something.";
 
 vrambench::command_line take_arguments(int argc, char** argv)
 {

@@ -1,7 +1,17 @@
 # Sourced by scripts/bench and scripts/test: finds what is missing, installs it where it may, else says in one line what to
-# install. Debian 12 and Ubuntu 24.04 have every package.
+# install. Debian 12 and Ubuntu 24.04 have every package. The other shell scripts take their --help from here.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# show_help "$@": where --help is asked for, prints the comment at the head of the script and ends it.
+show_help() {
+    case " $* " in
+        *" --help "* | *" -h "*)
+            sed -n '1d; /^#/!q; s/^# \{0,1\}//p' "$0"
+            exit 0
+            ;;
+    esac
+}
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -110,6 +110,7 @@ void add_recommend(CLI::App& app, command& chosen)
                 "no time is ranked: bytes,\n"
                 "calls, limits, and the break-even that a probe settles. A report of `probe` filters on its own card and driver: what\n"
                 "stands on something broken or missing is out. docs/deciding.md is the method.\n\n"
+                "Exit codes: 0 said, whatever the verdict; 2 bad usage or input.\n\n"
                 "Examples:\n"
                 "  vrambench recommend results/h200/2026-11-30-default.json\n"
                 "  vrambench recommend results/h200/*decide*.json --require completes --weights 'kv=q8_0=3' --format markdown\n"

@@ -208,6 +208,13 @@ void warn_of_missing_references(comparison& c)
                              " pairs have no added time: their runs have no reference (--no-reference)");
 }
 
+void warn_of_unused_thresholds(comparison& c, const thresholds& limits)
+{
+    std::vector<std::string> names;
+    for (const pair_verdict& p : c.pairs) names.push_back(benchmark_name(*p.cells.base));
+    for (std::string& note : limits.without_cells(names)) c.warnings.push_back(std::move(note));
+}
+
 }  // namespace
 
 verdict judge_outcomes(const outcome& base, const outcome& other)
@@ -239,6 +246,7 @@ comparison compare(const std::vector<named_run>& runs, const comparison_settings
     else add_files(c, runs, comparer, how);
     if (c.pairs.empty()) throw input_error("--filter: no pair of cells matches " + in_quotes(how.filter));
     warn_of_missing_references(c);
+    warn_of_unused_thresholds(c, how.limits);
     c.judged_together = judge_all(c.pairs);
     c.counts = counted(c.pairs);
     return c;

@@ -14,8 +14,8 @@ namespace {
 // Measured rates are left out: they are never equal, and the workload's target holds those that its kernels were made for.
 constexpr std::array<std::string_view, 2> of_any{"version", "commit"};
 constexpr std::array<std::string_view, 7> of_a_host{"build_type", "compiler", "cpu", "host", "kernel", "os", "timer"};
-constexpr std::array<std::string_view, 9> of_a_card{"architecture",   "driver_version", "runtime_version",  "ecc",  "multiprocessors",
-                                                    "physical_block", "total_bytes",    "vmm_granularity",  "pools"};
+constexpr std::array<std::string_view, 10> of_a_card{"architecture",   "driver",      "driver_version",  "runtime_version", "ecc", "multiprocessors",
+                                                     "physical_block", "total_bytes", "vmm_granularity", "pools"};
 
 std::string shown(const environment_fact& f) { return f.is_number ? std::to_string(f.number) : printable(f.text, 60); }
 

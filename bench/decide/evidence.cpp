@@ -28,9 +28,35 @@ std::size_t place_of(std::vector<platform>& platforms, const platform& p)
     return place;
 }
 
-void name_file(platform& p, const std::string& path)
+void add_once(std::vector<std::string>& to, const std::string& line)
 {
-    if (std::find(p.files.begin(), p.files.end(), path) == p.files.end()) p.files.push_back(path);
+    if (std::find(to.begin(), to.end(), line) == to.end()) to.push_back(line);
+}
+
+bool same_but_for_driver(const platform& a, const platform& b)
+{
+    return a.kind == b.kind && a.card == b.card && a.driver_version == b.driver_version && a.real == b.real;
+}
+
+/// All that the files name, reports of probes among them.
+std::vector<platform> named_in(const inputs& files)
+{
+    std::vector<platform> all;
+    for (const run_file& f : files.runs)
+        for (const cell& c : f.run.cells) place_of(all, platform_of(environment_of(f.run, c), c.on));
+    for (const fit_file& f : files.fits)
+        for (const fit_answer& a : f.answers) place_of(all, platform_of(f.environment, a.on));
+    for (const probe_file& f : files.probes) place_of(all, platform_of(f.report));
+    return all;
+}
+
+/// The place of the platform that a part of a file is of, which is added where there is none.
+std::size_t place_for(std::vector<platform>& platforms, platform of, const std::vector<platform>& named, const std::string& path)
+{
+    const bool taken = take_driver(of, named);
+    const std::size_t place = place_of(platforms, of);
+    if (taken) add_once(platforms[place].notes, driver_taken(path, of));
+    return place;
 }
 
 std::string key_of(const cell& c)
@@ -222,7 +248,7 @@ public:
 
     void add(const run_file& from, std::uint64_t file, const cell& c, const cell* reference)
     {
-        name_file(p_, from.path);
+        add_once(p_.files, from.path);
         if (c.allocator.name == "ideal") return;
         const auto [s, s_new] = situations_.try_emplace(key_of(c), p_.situations.size());
         if (s_new) p_.situations.push_back(situation_of(c));
@@ -266,14 +292,16 @@ bool platform::timed() const
 
 std::vector<platform> gather(const inputs& files)
 {
+    const std::vector<platform> named = named_in(files);
     std::vector<platform> platforms;
     std::vector<std::size_t> places;    // of each cell's platform: all are made before one is filled, so that none moves
     for (const run_file& f : files.runs)
-        for (const cell& c : f.run.cells) places.push_back(place_of(platforms, platform_of(environment_of(f.run, c), c.on)));
+        for (const cell& c : f.run.cells)
+            places.push_back(place_for(platforms, platform_of(environment_of(f.run, c), c.on), named, f.path));
     for (const fit_file& f : files.fits)
         for (const fit_answer& a : f.answers) {
-            platform& p = platforms[place_of(platforms, platform_of(f.environment, a.on))];
-            name_file(p, f.path);
+            platform& p = platforms[place_for(platforms, platform_of(f.environment, a.on), named, f.path)];
+            add_once(p.files, f.path);
             p.fits.push_back(a);
         }
     std::vector<collector> collectors;
@@ -301,20 +329,44 @@ platform platform_of(const std::vector<environment_fact>& facts, const device_ch
     p.card = on.name;
     const std::string architecture = fact(facts, device + "architecture");
     if (!architecture.empty()) p.card += " (" + architecture + ")";
-    p.driver = on.simulated ? on.spec : fact(facts, device + "driver_version");
+    p.driver = on.simulated ? on.spec : fact(facts, device + "driver");
+    p.driver_version = fact(facts, device + "driver_version");
     p.real = !on.simulated && fact(facts, "answered_by_stand_in").empty();
     return p;
 }
 
+platform platform_of(const probing::probe_report& r)
+{
+    return platform_of(r.environment, {r.device.kind, r.device.name, r.device.spec, r.device.simulated, {}});
+}
+
 bool same_platform(const platform& a, const platform& b)
 {
-    return a.kind == b.kind && a.card == b.card && a.driver == b.driver && a.real == b.real;
+    return same_but_for_driver(a, b) && a.driver == b.driver;
+}
+
+bool take_driver(platform& p, const std::vector<platform>& others)
+{
+    if (!p.driver.empty()) return false;
+    std::set<std::string> drivers;
+    for (const platform& q : others)
+        if (same_but_for_driver(p, q) && !q.driver.empty()) drivers.insert(q.driver);
+    if (drivers.size() != 1) return false;
+    p.driver = *drivers.begin();
+    return true;
+}
+
+std::string driver_taken(const std::string& path, const platform& p)
+{
+    return path + " does not tell its driver: taken as " + p.driver + ", the only one here of its card and driver_version";
 }
 
 std::string platform_name(const platform& p)
 {
     if (p.kind == "sim") return "simulated " + p.card + " (" + p.driver + ")";
-    return p.kind + " " + p.card + ", driver " + (p.driver.empty() ? "unknown" : p.driver) +
+    std::string driver = p.driver.empty() ? p.driver_version : p.driver;
+    if (!p.driver.empty() && !p.driver_version.empty()) driver += " (" + p.driver_version + ")";
+    return p.kind + " " + p.card + ", driver " + (driver.empty() ? "unknown" : driver) +
            (p.real ? "" : " (answered by a stand-in)");
 }
 

@@ -128,7 +128,8 @@ struct candidate {
 
 struct platform {
     std::string kind;                            ///< cuda, hip, musa, sim
-    std::string card, driver;                    ///< "NVIDIA H200 (9.0)", "13000"
+    std::string card, driver;                    ///< "NVIDIA H200 (9.0)", "580.159.04"; empty where the files do not tell
+    std::string driver_version;                  ///< "13000": of the newest interface that the driver knows
     bool real = false;                           ///< a real card answered: neither the simulator nor a stand-in
     std::vector<std::string> files;
     std::vector<std::string> notes;              ///< what differs between its files
@@ -140,16 +141,24 @@ struct platform {
     bool timed() const;                          ///< real, and some phase of some situation has times
 };
 
-/// Platforms in the order of their files. A cell that is in several files is one, with the processes of all.
+/// Platforms in the order of their files. A cell that is in several files is one, with the processes of all. A file that
+/// does not tell its driver is taken with the one that the others name for its card and driver_version, and a note says so.
 std::vector<platform> gather(const inputs& files);
 
 /// The platform of a device, without its contents.
 platform platform_of(const std::vector<environment_fact>& facts, const device_choice& on);
+platform platform_of(const probing::probe_report& r);
 
 /// Whether vendor, card and driver are the same.
 bool same_platform(const platform& a, const platform& b);
 
-/// "cuda NVIDIA H200 (9.0), driver 13000", "simulated h200 (sim:h200,...)".
+/// Gives `p` the driver that `others` name for such a platform, where it has none and they name exactly one. Returns whether.
+bool take_driver(platform& p, const std::vector<platform>& others);
+
+/// The note that goes with it.
+std::string driver_taken(const std::string& path, const platform& p);
+
+/// "cuda NVIDIA H200 (9.0), driver 580.159.04 (13000)", "simulated h200 (sim:h200,...)".
 std::string platform_name(const platform& p);
 
 /// "vmm", "async:retry=sync": a spec without what the files' other allocators of that name do not differ in.

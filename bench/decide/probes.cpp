@@ -13,11 +13,6 @@ using probing::judgement;
 using probing::needed;
 using probing::usability;
 
-device_choice device_in(const probing::probe_report& r)
-{
-    return {r.device.kind, r.device.name, r.device.spec, r.device.simulated, {}};
-}
-
 judgement judge(const probe_file& f, const needed& n, const candidate& a)
 {
     return probing::judge(f.report.probes, n, a.settings.values());
@@ -50,7 +45,8 @@ std::vector<std::string> give_reports(std::vector<platform>& to, std::vector<pro
 {
     std::vector<std::string> notes;
     for (probe_file& f : reports) {
-        const platform of = platform_of(f.report.environment, device_in(f.report));
+        platform of = platform_of(f.report);
+        if (take_driver(of, to)) notes.push_back(driver_taken(f.path, of));
         const auto found = std::find_if(to.begin(), to.end(), [&](const platform& p) { return same_platform(p, of); });
         if (found != to.end()) found->probes.push_back(std::move(f));
         else

@@ -268,7 +268,11 @@ json report_json(const platform& p, const recommendation& r, const question& q)
     for (const std::string& n : r.rules) rules.push_back(json_text(n));
     for (const std::string& n : r.to_win) to_win.push_back(json_text(n));
     return {{"platform",
-             {{"kind", p.kind}, {"card", json_text(p.card)}, {"driver", json_text(p.driver)}, {"simulated", !p.real}}},
+             {{"kind", p.kind},
+              {"card", json_text(p.card)},
+              {"driver", json_text(p.driver)},
+              {"driver_version", json_text(p.driver_version)},
+              {"simulated", !p.real}}},
             {"files", std::move(files)},
             {"notes", std::move(notes)},
             {"question", question_json(q)},

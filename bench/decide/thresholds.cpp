@@ -78,7 +78,8 @@ thresholds thresholds::read(const std::string& path, margin_table typed)
         check_keys(path, one, {"filter", "margins"});
         const auto filter = one.find("filter");
         if (filter == one.end() || !filter->is_string()) refuse(path, "has an entry of \"where\" without a \"filter\"");
-        t.where_.push_back({std::make_unique<name_filter>(filter->get<std::string>()), margins_from(path, one)});
+        const std::string typed_filter = filter->get<std::string>();
+        t.where_.push_back({typed_filter, std::make_unique<name_filter>(typed_filter), margins_from(path, one)});
     }
     return t;
 }
@@ -91,6 +92,15 @@ margin_table thresholds::of(const cell& c) const
             for (const auto& [metric, m] : r.margins) table[metric] = m;
     for (const auto& [metric, m] : typed_) table[metric] = m;
     return table;
+}
+
+std::vector<std::string> thresholds::without_cells(const std::vector<std::string>& names) const
+{
+    std::vector<std::string> notes;
+    for (const rule& r : where_)
+        if (std::none_of(names.begin(), names.end(), [&](const std::string& n) { return r.filter->matches(n); }))
+            notes.push_back("--thresholds: the filter " + in_quotes(r.typed) + " matches no cell of the base: its margins count nowhere");
+    return notes;
 }
 
 }  // namespace vrambench

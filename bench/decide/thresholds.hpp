@@ -28,11 +28,15 @@ public:
     /// What was typed on the command line comes before everything in the file.
     margin_table of(const cell& c) const;
 
+    /// A note for each filter of `where` that matches none of these benchmark names.
+    std::vector<std::string> without_cells(const std::vector<std::string>& names) const;
+
     /// Throws input_error with one line for a file that is missing, no JSON, not of this form, or names an unknown metric.
     static thresholds read(const std::string& path, margin_table typed);
 
 private:
     struct rule {
+        std::string typed;
         std::unique_ptr<name_filter> filter;
         margin_table margins;
     };

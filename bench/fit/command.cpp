@@ -240,9 +240,11 @@ int search(const options& o, const command_line& line)
     const interrupt_guard interrupt;
     const bool whole = search_party(d, out, r, interrupt.flag(), shown).search_all();
     shown.finish();
-    std::cout << (o.markdown ? markdown(d) : table(d, style_for(STDOUT_FILENO))) << "\nresults: " << printable(out) << '\n';
+    std::cout << (o.markdown ? markdown(d) : table(d, style_for(STDOUT_FILENO)));
+    const bool kept = std::any_of(d.cells.begin(), d.cells.end(), [](const fitted& f) { return f.found.has_value(); });
+    if (kept) std::cout << "\nresults: " << printable(out) << '\n';
     if (!whole) {
-        std::cerr << "interrupted: what was found is kept\n";
+        std::cerr << (kept ? "interrupted: what was found is kept\n" : "interrupted before anything was found: no result file\n");
         return 130;
     }
     return code_of(d);
@@ -279,6 +281,8 @@ void add_fit(CLI::App& app, const command_line& line, command& chosen)
     sub->footer("A limit is found by bisection, to 1 MiB on sim and 16 MiB on a card, then checked: on sim every 1 % from max live to\n"
                 "1.3 times what was found, on a card there and at three limits above. Where more memory does not always help the\n"
                 "table says so and shows the ranges that complete (docs/out-of-memory.md).\n\n"
+                "Exit codes: 0 searched, and something completes; 1 what lies beyond an answer was corrupted, crashed or timed out, or\n"
+                "nothing completes; 2 bad usage or input; 3 vrambench itself failed; 130 interrupted, what was found is kept.\n\n"
                 "Examples:\n"
                 "  vrambench fit --device sim:h200 --allocator direct,legacy-retry,vmm \\\n"
                 "      --workload kv-pair:heads=8,head-dim=128,step=512,to=16384\n"

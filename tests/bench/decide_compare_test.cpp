@@ -291,6 +291,9 @@ TEST(compare, environments_that_differ)
     std::vector<named_run> runs{card_run("a.json").add("legacy", quiet).done(), card_run("b.json").add("legacy", quiet).done()};
     runs[1].run.environment[1].text = "13010";
     EXPECT_THAT(compared(runs).warnings, Contains("driver_version differs: 13000 (a.json), 13010 (b.json)"));
+    runs[0].run.environment.push_back({"device.cuda:0.driver", "580.159.04", 0, false});
+    runs[1].run.environment.push_back({"device.cuda:0.driver", "580.65.06", 0, false});
+    EXPECT_THAT(compared(runs).warnings, Contains("driver differs: 580.159.04 (a.json), 580.65.06 (b.json)"));
     for (cell& c : runs[1].run.cells) c.on.name = "NVIDIA A100";
     try {
         compared(runs);

@@ -84,6 +84,9 @@ class CompareTest(cli.CommandTest):
         card = cli.SOURCE / "results" / "h200" / "2026-11-30-same-allocator.json"
         answer = self.compare(card, "--splits", "100")
         self.assertIn("100 random splits", answer.out)
+        (self.folder / "ci.json").write_text('{"schema":"vrambench.thresholds/1","where":[{"filter":"kv-pear","margins":{}}]}')
+        self.assertIn("note: --thresholds: the filter 'kv-pear' matches no cell",
+                      self.compare(card, "--splits", "100", "--thresholds", "ci.json").err)
         self.assertIn("of 400; splits with one: ", answer.out)
 
     def test_the_columns_are_explained(self):
@@ -98,6 +101,10 @@ class CompareTest(cli.CommandTest):
                                       "where": [{"filter": "kv-pair", "margins": {"device_bloat": "100"}}]}))
         self.compare(*swapped, "--thresholds", "ci.json")
         self.compare(*swapped, "--thresholds", "ci.json", "--margin", "device_bloat=1%", code=1)
+        self.assertNotIn("--thresholds", self.compare(*swapped, "--thresholds", "ci.json").out)
+        limits.write_text(limits.read_text().replace("kv-pair", "kv-pear"))
+        self.assertIn("note: --thresholds: the filter 'kv-pear' matches no cell of the base: its margins count nowhere\n",
+                      self.compare(*swapped, "--thresholds", "ci.json", code=1).out)
         for text, word in [("", "not valid JSON"), ("{}", "no threshold file"),
                            ('{"schema":"vrambench.thresholds/1","margin":{}}', "unknown key 'margin'"),
                            ('{"schema":"vrambench.thresholds/1","margins":{"added":"1%"}}', "cannot be judged"),
@@ -144,6 +151,8 @@ class CompareTest(cli.CommandTest):
         self.refused(["run.json", "--filter", "("], "not a regular expression")
         self.refused(["run.json", "--splits", "10"], "--splits: no cell of a card has 8")
         self.refused(["run.json", "run.json", "--splits", "10"], "--splits: takes one file")
+        for ignored in (["--format", "json"], ["--allocators", "vmm"], ["--changes"]):
+            self.refused(["run.json", "--splits", "10", *ignored], "--splits", ignored[0])
 
     def test_times_that_cannot_be_and_doubled_cells(self):
         good = self.measure("--allocator", "legacy,vmm", "--workload", PAIR)

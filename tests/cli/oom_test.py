@@ -370,6 +370,22 @@ class Fit(cli.CommandTest):
         document = cli.read_json(self.folder / "fit.json")
         self.assertIs(document["finished"], False)
         self.assertGreaterEqual(len(document["cells"]), 1)
+        self.assertIn("results: fit.json", process.stdout.read().decode())
+
+    def test_interrupted_before_anything_was_found(self):
+        process = self.start("fit", "--device", "sim:h200", "--allocator", "vmm", "--workload", "random:events=3000000", "--out", "fit.json")
+
+        def listens():
+            caught = re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())
+            return int(caught[1], 16) >> (signal.SIGINT - 1) & 1
+
+        self.wait_for(listens, process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=cli.PATIENCE)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse((self.folder / "fit.json").exists())
+        self.assertNotIn("results:", out.decode())
+        self.assertIn("interrupted before anything was found: no result file\n", err.decode())
 
     @unittest.skipUnless(jsonschema, "python3-jsonschema is missing")
     def test_schema(self):

@@ -167,6 +167,11 @@ class Help(cli.CommandTest):
         text = self.succeed("--help").out
         for code in ("0", "1", "2", "3", "130"):
             self.assertRegex(text, rf"\b{code}\b")
+        self.assertRegex(text, r"`compare` ends with 1\s.*`results check`")
+        for command in ("run", "fit", "frontier", "list", "show", "compare", "probe", "recommend"):
+            self.assertRegex(self.succeed(command, "--help").out, r"(?m)^Exit codes: 0 ", command)
+        for command in ("run", "fit", "frontier"):
+            self.assertRegex(self.succeed(command, "--help").out, r"(?s)Exit codes: 0 .*; 1 .*; 2 .*; 3 .*; 130 ", command)
 
 
 class List(cli.CommandTest):

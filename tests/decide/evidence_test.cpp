@@ -32,8 +32,8 @@ TEST(evidence, one_platform_a_card_class_and_driver)
     const std::vector<platform> p = gathered({a, b, sim});
     ASSERT_EQ(p.size(), 3u);
     EXPECT_EQ(p[0].card, "NVIDIA H200 (9.0)");
-    EXPECT_EQ(p[0].driver, "13000");
-    EXPECT_EQ(p[1].driver, "12080");
+    EXPECT_EQ(platform_name(p[0]), "cuda NVIDIA H200 (9.0), driver 13000");
+    EXPECT_EQ(platform_name(p[1]), "cuda NVIDIA H200 (9.0), driver 12080");
     EXPECT_TRUE(p[0].real && p[1].real);
     EXPECT_FALSE(p[2].real);
 }
@@ -53,8 +53,38 @@ TEST(evidence, cells_of_a_merged_file_belong_to_the_platforms_that_measured_them
     }
     const std::vector<platform> p = gathered({merged});
     ASSERT_EQ(p.size(), 2u);
-    EXPECT_EQ(p[0].driver, "13000");
-    EXPECT_EQ(p[1].driver, "12080");
+    EXPECT_EQ(p[0].driver_version, "13000");
+    EXPECT_EQ(p[1].driver_version, "12080");
+}
+
+run_document run_of_driver(const std::string& driver)
+{
+    run_document run = some_run();
+    add_situation(run, "x", std::nullopt, {{"vmm", {1.0}}});
+    if (!driver.empty()) run.environment.push_back({"device.cuda:0.driver", driver, 0, false});
+    return run;
+}
+
+TEST(evidence, drivers_of_one_driver_version_are_two_platforms)
+{
+    const std::vector<platform> p = gathered({run_of_driver("580.159.04"), run_of_driver("580.65.06")});
+    ASSERT_EQ(p.size(), 2u);
+    EXPECT_EQ(platform_name(p[0]), "cuda NVIDIA H200 (9.0), driver 580.159.04 (13000)");
+    EXPECT_EQ(platform_name(p[1]), "cuda NVIDIA H200 (9.0), driver 580.65.06 (13000)");
+}
+
+TEST(evidence, a_file_without_a_driver_is_taken_with_the_only_one_of_its_card)
+{
+    const std::vector<platform> one = gathered({run_of_driver(""), run_of_driver("580.159.04")});
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].driver, "580.159.04");
+    EXPECT_EQ(one[0].files.size(), 2u);
+    ASSERT_EQ(one[0].notes.size(), 1u);
+    EXPECT_EQ(one[0].notes[0], "file0.json does not tell its driver: taken as 580.159.04, the only one here of its card and "
+                               "driver_version");
+    const std::vector<platform> three = gathered({run_of_driver(""), run_of_driver("580.159.04"), run_of_driver("580.65.06")});
+    ASSERT_EQ(three.size(), 3u) << "which of the two it was is not known";
+    EXPECT_EQ(three[0].driver, "");
 }
 
 TEST(evidence, what_a_stand_in_answered_is_no_real_card)

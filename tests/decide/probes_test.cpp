@@ -140,6 +140,25 @@ TEST(probes, reports_belong_to_vendor_card_and_driver)
     EXPECT_EQ(a->r.rules.at(0), "vmm where a probe finds virtual memory usable, else legacy");
 }
 
+TEST(probes, a_report_of_another_driver_of_the_same_version_is_only_a_note)
+{
+    run_document run = some_run();
+    run.environment.push_back({"device.cuda:0.driver", "580.159.04", 0, false});
+    add_situation(run, "x", std::nullopt, {{"vmm", {1.0}}});
+    const auto notes_of = [&](const std::string& driver, std::size_t reports) {
+        probe_file f = report({fails});
+        if (!driver.empty()) f.report.environment.push_back({"device.cuda:0.driver", driver, 0, false});
+        std::vector<platform> platforms = gather({{{"a.json", run}}, {}, {f}});
+        const std::vector<std::string> notes = give_reports(platforms, {f});
+        EXPECT_EQ(platforms.at(0).probes.size(), reports) << driver;
+        return notes;
+    };
+    EXPECT_THAT(notes_of("580.159.04", 1), ElementsAre());
+    EXPECT_THAT(notes_of("", 1), ElementsAre(HasSubstr("probe.json does not tell its driver: taken as 580.159.04")));
+    EXPECT_THAT(notes_of("580.65.06", 0), ElementsAre("probe.json is a probe of cuda NVIDIA H200 (9.0), driver 580.65.06 (13000), of "
+                                                      "which the files hold no cell: it decides nothing here"));
+}
+
 TEST(probes, what_is_wrong_at_another_setting_is_no_reason)
 {
     const auto at_0 = found("integrity.pool.2.0", level::broken, "corrupted"), first = found("pools.first-call", level::fine, "works");
