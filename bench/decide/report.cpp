@@ -157,10 +157,12 @@ private:
                 if (at(i, a).measured() && !at(i, a).completed()) to_.item("not finished: " + unfinished(i, a));
     }
 
+    static std::string failure_words(const evidence& e) { return (e.steady_failure ? "steady: " : "") + in_words(*e.failure); }
+
     std::string unfinished(std::size_t situation_index, std::size_t place) const
     {
         const evidence& e = at(situation_index, place);
-        std::string words = name(place) + " in " + label(situation_index) + ", " + (e.steady_failure ? "steady: " : "") + in_words(*e.failure);
+        std::string words = name(place) + " in " + label(situation_index) + ", " + failure_words(e);
         if (e.cold_completed > 0 && !e.steady_failure)
             words += ", though " + std::to_string(e.cold_completed) + " of " + counted(e.attempted, "process", "processes") + " completed";
         return words + cells(e.cells);
@@ -268,8 +270,7 @@ private:
         for (const std::size_t i : r_.over.situations)
             for (std::size_t a = 0; a < r_.over.candidates.size(); ++a) {
                 const evidence& e = at(i, a);
-                const std::string outcome = e.failure ? (e.steady_failure ? "steady: " : "") + in_words(*e.failure)
-                                                      : "completed";
+                const std::string outcome = e.failure ? failure_words(e) : "completed";
                 rows.push_back({label(i) + " " + name(a), outcome, e.completed() ? human_size(e.peak_bytes) : "-",
                                 factor(e.bloat.value_or(not_known)), e.completed() ? short_count(e.memory_calls) : "-",
                                 e.completed() ? short_count(e.recoveries) : "-",

@@ -7,6 +7,7 @@
 #include "bench/text_columns.hpp"
 #include "device/registry.hpp"
 #include "spec/errors.hpp"
+#include "spec/spec.hpp"
 
 #include <algorithm>
 
@@ -33,13 +34,6 @@ std::string claims_text(const device_info& info)
     std::string all;
     for (const auto& [name, value] : info.claims) all += (all.empty() ? "" : "; ") + name + ": " + value;
     return all.empty() ? "nothing" : all;
-}
-
-std::string allocators_of(const needed& n)
-{
-    std::string all;
-    for (const auto& name : n.allocators) all += (all.empty() ? "" : ", ") + name;
-    return all;
 }
 
 std::string in_words(const std::vector<const summed_finding*>& findings)
@@ -127,7 +121,7 @@ std::string probe_table(const probe_report& r)
         for (const auto& f : p.findings) line(f.best.question, printable(marked(f.best)), printable(evidence_of(f)));
     }
     out += "\nwhat follows for allocators\n";
-    for (const auto& n : needs()) out += column(allocators_of(n), 16) + printable(conclusion(r, n)) + "\n";
+    for (const auto& n : needs()) out += column(joined(n.allocators), 16) + printable(conclusion(r, n)) + "\n";
     return out;
 }
 
@@ -152,7 +146,7 @@ std::string probe_text(const probe_report& r)
         j["probes"].push_back({{"name", p.name}, {"processes", p.processes}, {"findings", std::move(findings)}});
     }
     j["conclusions"] = json::object();
-    for (const auto& n : needs()) j["conclusions"][allocators_of(n)] = json_text(conclusion(r, n));
+    for (const auto& n : needs()) j["conclusions"][joined(n.allocators)] = json_text(conclusion(r, n));
     std::string text;
     print_json(text, j, 4, 0);
     return text + "\n";
